@@ -1,0 +1,33 @@
+"""Tocsin detects composite events on Apache Spark."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tocsin.events import Catalog as Catalog
+    from tocsin.events import EventType as EventType
+    from tocsin.languages.binding import event as event
+    from tocsin.languages.registry import parse as parse
+    from tocsin.spark.detect import detect as detect
+    from tocsin.spark.session import local_session as local_session
+
+__version__ = "0.1.0"
+
+# Loaded when first used: a worker of Spark imports `tocsin.runtime`, and must not load parsers and compilers with it.
+_HOMES = {
+    "Catalog": "tocsin.events",
+    "EventType": "tocsin.events",
+    "detect": "tocsin.spark.detect",
+    "event": "tocsin.languages.binding",
+    "local_session": "tocsin.spark.session",
+    "parse": "tocsin.languages.registry",
+}
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tocsin' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

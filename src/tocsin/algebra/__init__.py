@@ -1,0 +1,1 @@
+"""Patterns as data, and what they mean."""

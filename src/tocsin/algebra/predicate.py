@@ -1,0 +1,170 @@
+"""Predicates as data: what a pattern asks of an event's attributes.
+
+Truth has three values, as in SQL: a comparison with a missing attribute is unknown (`None`), and so is its negation.
+An event satisfies a filter only if the filter is true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from tocsin.errors import Span
+from tocsin.values import Relation, Value, all_of, any_of, compare, kind, negate
+
+
+def _span() -> Span | None:
+    return field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute of the event at hand."""
+
+    name: str
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class RoleAttribute:
+    """An attribute of the constituents that a pattern took under a name, as in `Open.room`."""
+
+    role: str
+    name: str
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant. Equality looks at the kind too: `1` is not `true`."""
+
+    value: int | float | str | bool
+    span: Span | None = _span()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and (kind(self.value), self.value) == (kind(other.value), other.value)
+
+    def __hash__(self) -> int:
+        return hash((kind(self.value), self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A value bound by the first event that uses it, and compared with afterwards: `$x`."""
+
+    name: str
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """One comparison."""
+
+    left: Attribute | RoleAttribute
+    relation: Relation
+    right: Literal | Variable | RoleAttribute
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """True if all parts are."""
+
+    parts: tuple[Filter, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """True if one part is."""
+
+    parts: tuple[Filter, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """True if the part is false."""
+
+    part: Filter
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Unify:
+    """The event's attribute of this name and the variable of this name agree, as far as both are known.
+
+    It joins the two sides of a parallel pattern that share a variable.
+    """
+
+    name: str
+    span: Span | None = _span()
+
+
+Filter = Compare | And | Or | Not | Unify
+Bindings = Mapping[str, Value]
+
+
+def evaluate(filter: Filter, attributes: Mapping[str, Value], bound: dict[str, Value]) -> bool | None:
+    """The truth of a filter; `bound` gains the variables that it binds.
+
+    >>> bound = {}
+    >>> evaluate(Compare(Attribute("room"), Relation.EQ, Variable("x")), {"room": 2}, bound), bound
+    (True, {'x': 2})
+    """
+    match filter:
+        case Compare(Attribute(name), relation, Literal(value)):
+            return compare(attributes.get(name), relation, value)
+        case Compare(Attribute(name), relation, Variable(variable)):
+            value = attributes.get(name)
+            if variable not in bound and relation is Relation.EQ and value is not None:
+                bound[variable] = value
+            return compare(value, relation, bound.get(variable))
+        case Compare():
+            raise TypeError(f"{filter} compares constituents; it cannot be asked of one event")
+        case And(parts):
+            return all_of(evaluate(part, attributes, bound) for part in parts)
+        case Or(parts):
+            return any_of(evaluate(part, attributes, dict(bound)) for part in parts)
+        case Not(part):
+            return negate(evaluate(part, attributes, dict(bound)))
+        case Unify(name):
+            value = attributes.get(name)
+            if value is None:
+                return True
+            return compare(value, Relation.EQ, bound.setdefault(name, value))
+        case _:
+            assert_never(filter)
+
+
+def comparisons(filter: Filter | None) -> Iterator[Compare]:
+    """Every comparison of a filter, in textual order."""
+    match filter:
+        case None | Unify():
+            return
+        case Compare():
+            yield filter
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from comparisons(part)
+        case Not(part):
+            yield from comparisons(part)
+        case _:
+            assert_never(filter)
+
+
+def variables(filter: Filter | None) -> frozenset[str]:
+    """The variables a filter names."""
+    if isinstance(filter, And | Or):
+        return frozenset().union(*(variables(part) for part in filter.parts))
+    if isinstance(filter, Not):
+        return variables(filter.part)
+    if isinstance(filter, Unify):
+        return frozenset({filter.name})
+    return frozenset(c.right.name for c in comparisons(filter) if isinstance(c.right, Variable))
+
+
+def attributes(filter: Filter | None) -> frozenset[str]:
+    """The attributes of the event at hand that a filter names."""
+    return frozenset(c.left.name for c in comparisons(filter) if isinstance(c.left, Attribute))

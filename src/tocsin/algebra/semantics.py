@@ -1,0 +1,508 @@
+"""The meaning of patterns, in slow and plain Python; everything faster must agree with it.
+
+A detector is a list of tokens, each waiting at one place of the pattern with the events it has taken (the paper's triples
+of state, timestamp and event list). There is no automaton here: what a token can take next is read off the syntax tree
+whenever it is needed, as a list of *alternatives*. The rules, with their numbers in the project's list of decisions:
+
+- an alternation forks the token, one alternative an option (C.3.5);
+- the start of an iteration and what follows it are one place with the union of both domains (C.3.4);
+- a path between two events is strong if any link on it is (C.3.10);
+- every event of the right side of `;` follows the end of the left side strongly (C.3.8);
+- an event that only weakly follows is ignored where only strong ways lead on (C.3.9).
+
+Paper: 003, "Composite Event Detectors", "Core Composite Event Language", Appendix B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import assert_never
+
+from tocsin.algebra.pattern import AllOf, AnyOf, Atom, EventSpec, Order, Pattern, Repeat, Sequence, Timed, Timer
+from tocsin.algebra.pattern import pattern_variables
+from tocsin.algebra.predicate import And, Unify, evaluate
+from tocsin.algebra.subscription import Reading, Subscription
+from tocsin.algebra.where import keeps
+from tocsin.events import Composite, Constituent, Event, Interval, TimerEvent, Value, trace
+
+FOREVER = 1 << 62
+_INNER = 1 << 20  # composites of parallel parts come after those of named definitions of equal time
+Symbol = Event | Composite
+
+
+# --- the syntax tree, with an identity for each place -------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """An atom at its place: the strong links it lies behind, and the timers that can be seen there."""
+
+    atom: Atom
+    behind: frozenset[int]
+    timers: Mapping[str, int]
+    running: frozenset[int]
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """A sequence. `links[i]` joins what comes before `parts[i]` to it; None for a weak link."""
+
+    parts: tuple[_Node, ...]
+    links: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Loop:
+    body: _Node
+
+
+@dataclass(frozen=True, eq=False)
+class _Fork:
+    options: tuple[_Node, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Clocked:
+    first: _Node
+    second: _Node
+    timer: int
+
+
+_Node = _Place | _Parts | _Loop | _Fork | _Clocked
+
+
+@dataclass
+class _Tree:
+    """The tree of one detector, its timers, and the detectors for the parallel patterns inside it."""
+
+    root: _Node | None = None
+    timers: list[Timer] = field(default_factory=list)
+    inner: list[tuple[str, AllOf]] = field(default_factory=list)
+    links: int = 0
+
+
+def _tree(pattern: Pattern, prefix: str) -> _Tree:
+    tree = _Tree()
+
+    def place(node: Pattern, behind: frozenset[int], seen: Mapping[str, int], running: frozenset[int]) -> _Node:
+        match node:
+            case Atom():
+                return _Place(node, behind, seen, running)
+            case AllOf():
+                name = f"{prefix}#{len(tree.inner)}"
+                tree.inner.append((name, node))
+                return _Place(_composite(name, node), behind, {}, running)
+            case Sequence(parts, order):
+                links: list[int | None] = [None]
+                placed = [place(parts[0], behind, seen, running)]
+                for part in parts[1:]:
+                    link = None
+                    if order is Order.STRONG:
+                        link, tree.links = tree.links, tree.links + 1
+                    links.append(link)
+                    placed.append(place(part, behind | ({link} - {None}), seen, running))  # type: ignore[operator]
+                return _Parts(tuple(placed), tuple(links))
+            case Repeat(body):
+                return _Loop(place(body, behind, seen, running))
+            case AnyOf(options):
+                return _Fork(tuple(place(option, behind, seen, running) for option in options))
+            case Timed(first, second, timer):
+                placed_first = place(first, behind, seen, running)
+                number = len(tree.timers)
+                tree.timers.append(timer)
+                return _Clocked(
+                    placed_first, place(second, behind, {**seen, timer.name: number}, running | {number}), number
+                )
+            case _:
+                assert_never(node)
+
+    tree.root = place(pattern, frozenset(), {}, frozenset())
+    return tree
+
+
+def _composite(name: str, pattern: Pattern) -> Atom:
+    """The composites of another detector as a symbol; variables that both sides use must agree (C.3.7)."""
+    shared = tuple(Unify(variable) for variable in sorted(pattern_variables(pattern)))
+    return Atom((EventSpec(name, And(shared) if shared else None),))
+
+
+# --- what can come next --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Skip:
+    """A way past something without an event: whether it crosses a strong link, and which strong links it enters."""
+
+    strong: bool = False
+    enters: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An atom that may take the next event, how it must follow the last one, and what comes after it."""
+
+    place: _Place
+    then: _Then | None
+    way: _Skip = _Skip()
+
+
+@dataclass(frozen=True)
+class _Alternative:
+    """One place to wait at. `empty`: how the whole can be passed without an event. `arms`: timers that start here."""
+
+    entries: tuple[_Entry, ...]
+    empty: _Skip | None
+    arms: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class _Then:
+    """What remains after the part of `node` before `index`; then `then`."""
+
+    node: _Parts | _Loop | _Clocked
+    index: int
+    then: _Then | None
+
+
+def _link(link: int | None) -> _Skip:
+    return _Skip() if link is None else _Skip(True, frozenset({link}))
+
+
+def _along(first: _Skip, second: _Skip) -> _Skip:
+    return _Skip(first.strong or second.strong, first.enters | second.enters)
+
+
+def _behind(way: _Skip, alternatives: Iterable[_Alternative]) -> list[_Alternative]:
+    return [
+        _Alternative(
+            tuple(replace(entry, way=_along(way, entry.way)) for entry in alternative.entries),
+            None if alternative.empty is None else _along(way, alternative.empty),
+            alternative.arms,
+        )
+        for alternative in alternatives
+    ]
+
+
+def _join(left: Iterable[_Alternative], right: list[_Alternative]) -> list[_Alternative]:
+    """`left` and, where it can be empty, `right` merged into the same place."""
+    joined = []
+    for a in left:
+        if a.empty is None:
+            joined.append(a)
+            continue
+        for b in _behind(a.empty, right):
+            joined.append(_Alternative(a.entries + b.entries, b.empty, a.arms | b.arms))
+    return joined
+
+
+def _first(node: _Node, then: _Then | None) -> list[_Alternative]:
+    """Where a token that starts on `node` can wait; `then` is what follows the node."""
+    match node:
+        case _Place():
+            return [_Alternative((_Entry(node, then),), None)]
+        case _Parts():
+            return _rest(node, 0, then)
+        case _Loop(body):
+            return [replace(a, empty=_Skip()) for a in _first(body, _Then(node, 0, then))]
+        case _Fork(options):
+            return [a for option in options for a in _first(option, then)]
+        case _Clocked(first, _, _):
+            return _first(first, _Then(node, 1, then))
+        case _:
+            assert_never(node)
+
+
+def _rest(node: _Parts, index: int, then: _Then | None) -> list[_Alternative]:
+    """Where a token that starts on the parts from `index` on can wait."""
+    if index == len(node.parts) - 1:
+        return _first(node.parts[index], then)
+    here = _first(node.parts[index], _Then(node, index + 1, then))
+    return _join(here, _behind(_link(node.links[index + 1]), _rest(node, index + 1, then)))
+
+
+@lru_cache(maxsize=100_000)
+def _next(then: _Then | None) -> list[_Alternative]:
+    """Where a token goes when what came before `then` is complete. An alternative that can be empty is a match."""
+    if then is None:
+        return [_Alternative((), _Skip())]
+    after = _next(then.then)
+    match then.node:
+        case _Loop():
+            return _join(_first(then.node, then.then), after)
+        case _Parts():
+            rest = _rest(then.node, then.index, then.then)
+            return _join(_behind(_link(then.node.links[then.index]), rest), after)
+        case _Clocked():
+            second = _join(_first(then.node.second, then.then), after)
+            return [replace(a, arms=a.arms | {then.node.timer}) for a in second]
+        case _:
+            assert_never(then.node)
+
+
+# --- tokens --------------------------------------------------------------------------------------------------------
+
+Position = tuple[int, int, int, bool, int | str]  # end, start, composite before primitive, then the id
+
+
+@dataclass(frozen=True)
+class _Token:
+    at: _Alternative
+    taken: tuple[Constituent, ...] = ()
+    last: Interval | None = None
+    position: Position | None = None
+    bound: tuple[tuple[str, Value], ...] = ()
+    ends: tuple[tuple[int, int], ...] = ()  # strong link -> end of what came before it
+    timers: tuple[tuple[int, int], ...] = ()  # timer -> when it runs out
+
+
+class Detector:
+    """One pattern over one ordered stream, event by event; the detectors of its parallel parts are inside it."""
+
+    def __init__(self, name: str, pattern: Pattern, reading: Reading, key: Value = None) -> None:
+        self.name, self.key, self.reading = name, key, reading
+        if isinstance(pattern, AllOf):
+            pattern = _either_order(pattern, name, self)
+        else:
+            self.inner: list[Detector] = []
+        tree = _tree(pattern, name)
+        assert tree.root is not None
+        self.inner += [Detector(inner, part, reading, key) for inner, part in tree.inner]
+        self._timers = tree.timers
+        self._starts = [_Token(a) for a in _join(_first(tree.root, None), _next(None)) if a.entries]
+        self._tokens: list[_Token] = []
+        self._emitted: set[tuple[object, ...]] = set()
+        self._found: list[Composite] = []
+
+    def take(self, symbol: Symbol, position: Position) -> None:
+        """Give the next event, or a composite event of another detector."""
+        before, self._tokens = self._tokens, []
+        for token in before:
+            self._step(token, symbol, position)
+        starts = []
+        for start in self._starts:
+            outcome = self._step(start, symbol, position)
+            if outcome != "failed" or self.reading.restart == "always":
+                starts.append(start)
+        self._starts = starts
+        # Forks that met again are one token, or an alternation inside an iteration would double them at every event.
+        self._tokens = list(dict.fromkeys(self._tokens))
+
+    def advance(self, time: int) -> None:
+        """Let every timer up to `time` run out. Timers come after the events of the same moment (C.3.11)."""
+        waiting, self._tokens = self._tokens, []
+        while waiting:
+            token = waiting.pop()
+            due = sorted((when, self._timers[n].name, n) for n, when in token.timers if when <= time)
+            if not due:
+                self._tokens.append(token)
+                continue
+            when, name, number = due[0]
+            token = replace(token, timers=tuple(t for t in token.timers if t[0] != number))
+            kept, self._tokens = self._tokens, []
+            self._step(token, TimerEvent(name, when), (when, when, 2, False, 0), number)
+            waiting += self._tokens
+            self._tokens = kept
+
+    def found(self) -> list[Composite]:
+        """The composites detected since the last call."""
+        found, self._found = self._found, []
+        return found
+
+    def _step(self, token: _Token, symbol: Symbol | TimerEvent, position: Position, timer: int | None = None) -> str:
+        """Give one event to one token; what becomes of the token is added to the tokens. Returns what it did."""
+        interval = symbol.interval
+        start = token.last is None
+        if not start and token.position is not None and position < token.position:
+            return self._stay(token)
+        strongly = token.last is None or token.last.strongly_before(interval)
+        taken = [(e, m) for e in token.at.entries if (m := _accepts(e.place, symbol, token.bound, timer)) is not None]
+        ways = [(e, m) for e, m in taken if strongly or not e.way.strong]
+        if ways:
+            for entry, (role, bound) in ways:
+                self._go(token, entry, role, bound, symbol, position)
+            return "accepted"
+        all_strong = all(e.way.strong for e in token.at.entries)
+        if not taken and (strongly or not all_strong) and _in_domain(token.at, symbol, token.bound, timer):
+            return "failed"
+        return self._stay(token)
+
+    def _stay(self, token: _Token) -> str:
+        if token.last is not None:
+            self._tokens.append(token)
+        return "ignored"
+
+    def _go(
+        self,
+        token: _Token,
+        entry: _Entry,
+        role: str,
+        bound: Mapping[str, Value],
+        symbol: Symbol | TimerEvent,
+        position: Position,
+    ) -> None:
+        ends = dict(token.ends)
+        entered = entry.way.enters & entry.place.behind
+        for link in entered:
+            if token.last is not None:
+                ends[link] = token.last.end
+        if self.reading.strong_scope == "whole-operand":
+            for link in entry.place.behind - entered:
+                if link in ends and symbol.interval.start <= ends[link]:
+                    return
+        moved = replace(
+            token,
+            taken=(*token.taken, Constituent(role, symbol)),
+            last=symbol.interval,
+            position=position,
+            bound=tuple(sorted(bound.items())),
+        )
+        for alternative in _next(entry.then):
+            if alternative.empty is not None:
+                self._emit(moved)
+            if alternative.entries:
+                self._tokens.append(self._arrive(moved, alternative, ends))
+
+    def _arrive(self, token: _Token, at: _Alternative, ends: Mapping[int, int]) -> _Token:
+        assert token.last is not None
+        behind = frozenset[int]().union(*(e.place.behind for e in at.entries))
+        running = frozenset[int]().union(*(e.place.running for e in at.entries))
+        timers = {n: when for n, when in token.timers if n in running}
+        for number in at.arms:
+            timer = self._timers[number]
+            timers.pop(number, None)
+            when = token.last.end + timer.after if timer.after is not None else timer.at
+            assert when is not None
+            if when >= token.last.end:
+                timers[number] = when
+        return replace(
+            token,
+            at=at,
+            ends=tuple(sorted((link, end) for link, end in ends.items() if link in behind)),
+            timers=tuple(sorted(timers.items())),
+        )
+
+    def _emit(self, token: _Token) -> None:
+        """A match, unless the same events were reported already (C.3.6)."""
+        identity = tuple(_identity(c.event) for c in token.taken)
+        if identity not in self._emitted:
+            self._emitted.add(identity)
+            self._found.append(Composite(self.name, token.taken, token.bound, self.key))
+
+
+def _either_order(pattern: AllOf, name: str, detector: Detector) -> Pattern:
+    """`C1 || C2` as a pattern over the composites of its two sides: each takes the first later one of the other."""
+    detector.inner = []
+    symbols = []
+    for side, part in (("<", pattern.left), (">", pattern.right)):
+        inner = f"{name}{side}"
+        detector.inner.append(Detector(inner, part, detector.reading, detector.key))
+        symbols.append(_composite(inner, part))
+    left, right = symbols
+    return AnyOf((Sequence((left, right), Order.WEAK), Sequence((right, left), Order.WEAK)))
+
+
+def _identity(event: Event | TimerEvent | Composite) -> object:
+    if isinstance(event, Composite):
+        return (event.type, tuple(_identity(c.event) for c in event.constituents))
+    return (event.name, event.at) if isinstance(event, TimerEvent) else event.id
+
+
+def _accepts(
+    place: _Place, symbol: Symbol | TimerEvent, bound: tuple[tuple[str, Value], ...], timer: int | None
+) -> tuple[str, Mapping[str, Value]] | None:
+    """The role and the bindings with which an atom takes an event, or None."""
+    atom = place.atom
+    if not atom.negated:
+        return _matching(atom.accept, place, symbol, bound, timer)
+    found = _matching(atom.domain, place, symbol, bound, timer)
+    return None if found is None or _matching(atom.accept, place, symbol, bound, timer) is not None else found
+
+
+def _in_domain(
+    at: _Alternative, symbol: Symbol | TimerEvent, bound: tuple[tuple[str, Value], ...], timer: int | None
+) -> bool:
+    """Whether an event is in the domain of a place. A running timer is in it everywhere (C.3.11)."""
+    return any(
+        (timer is not None and timer in entry.place.running)
+        or _matching(entry.place.atom.accept + entry.place.atom.domain, entry.place, symbol, bound, timer) is not None
+        for entry in at.entries
+    )
+
+
+def _matching(
+    specs: tuple[EventSpec, ...],
+    place: _Place,
+    symbol: Symbol | TimerEvent,
+    bound: tuple[tuple[str, Value], ...],
+    timer: int | None,
+) -> tuple[str, Mapping[str, Value]] | None:
+    for spec in specs:
+        if isinstance(symbol, TimerEvent):
+            if timer is not None and place.timers.get(spec.name) == timer:
+                return spec.name, dict(bound)
+        elif spec.name not in place.timers and spec.name in symbol.types:
+            gained = dict(bound)
+            if spec.filter is None or evaluate(spec.filter, symbol.attributes, gained) is True:
+                return spec.name, gained
+    return None
+
+
+# --- whole traces --------------------------------------------------------------------------------------------------
+
+
+def detect(subscription: Subscription, events: Iterable[Event], until: int = FOREVER) -> list[Composite]:
+    """Every composite event of a subscription over a finite set of events, key by key.
+
+    `until` is how far time goes on after the last event; by default every timer runs out.
+    """
+    by_key: dict[Value, list[Event]] = {}
+    for event in trace(events):
+        by_key.setdefault(event.key, []).append(event)
+    found: list[Composite] = []
+    for key, own in by_key.items():
+        symbols: list[tuple[Position, Symbol]] = [(_position(event), event) for event in own]
+        for number, definition in enumerate(subscription.definitions):
+            detector = Detector(definition.name, definition.pattern, subscription.reading, key)
+            symbols = _merged(symbols, _run(detector, symbols, until), number)
+        detector = Detector(subscription.name, subscription.pattern, subscription.reading, key)
+        found += [c for c in _run(detector, symbols, until) if keeps(subscription.where, c)]
+    return found
+
+
+def _run(detector: Detector, symbols: list[tuple[Position, Symbol]], until: int) -> list[Composite]:
+    """Everything one detector finds: first the detectors inside it, whose composites join its input."""
+    for number, inner in enumerate(detector.inner, start=_INNER):
+        symbols = _merged(symbols, _run(inner, symbols, until), number)
+    found: list[Composite] = []
+    for position, symbol in symbols:
+        detector.advance(position[0] - 1)
+        detector.take(symbol, position)
+        found += detector.found()
+    detector.advance(until)
+    return found + detector.found()
+
+
+def _merged(
+    symbols: list[tuple[Position, Symbol]], composites: list[Composite], number: int
+) -> list[tuple[Position, Symbol]]:
+    """One input in the total order; a composite comes before a primitive event of equal time (C.3.13).
+
+    Composites of one detector with equal times are told apart by the order of their events.
+    """
+    ordered = sorted(composites, key=_leaf_positions)
+    new = [((c.interval.end, c.interval.start, 0, False, number * FOREVER + i), c) for i, c in enumerate(ordered)]
+    return sorted([*symbols, *new], key=lambda item: item[0])
+
+
+def _leaf_positions(composite: Composite) -> list[tuple[object, ...]]:
+    return [
+        (c.event.at, c.event.at, 2, True, c.event.name) if isinstance(c.event, TimerEvent) else _position(c.event)
+        for c in composite.leaves()
+        if not isinstance(c.event, Composite)
+    ]
+
+
+def _position(event: Event) -> Position:
+    return event.interval.end, event.interval.start, 1, isinstance(event.id, str), event.id

@@ -1,0 +1,21 @@
+"""Concatenation: an empty weak move from the end of each part to the start of the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tocsin.algebra.pattern import Pattern
+from tocsin.automata.fragment import Context, Draft, Fragment
+
+
+def concatenation(
+    draft: Draft,
+    parts: tuple[Pattern, ...],
+    context: Context,
+    construct: Callable[[Draft, Pattern, Context], Fragment],
+) -> Fragment:
+    """`C1 C2`. Paper: 003, Fig. 14b."""
+    fragments = [construct(draft, part, context) for part in parts]
+    for before, after in zip(fragments, fragments[1:], strict=False):
+        draft.connect(before.end, after.start)
+    return Fragment(fragments[0].start, fragments[-1].end)

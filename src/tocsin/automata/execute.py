@@ -1,0 +1,128 @@
+"""Run subscriptions over events in this process, on the kernels that Spark's workers run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from tocsin.algebra.predicate import evaluate
+from tocsin.algebra.subscription import Subscription
+from tocsin.automata.compile import BitTest, Compiled, compile
+from tocsin.automata.plan import composite_type
+from tocsin.events import Composite, Constituent, Event, TimerEvent
+from tocsin.runtime import feed as runtime
+from tocsin.runtime.conditions import Lookup, truth
+from tocsin.runtime.program import Output
+from tocsin.runtime.state import Composite as Record
+from tocsin.runtime.state import State, initial
+from tocsin.values import Value
+
+
+def detect(subscription: Subscription, events: Iterable[Event], until: int = runtime.FOREVER) -> list[Composite]:
+    """Every composite event of a subscription over a finite set of events; the same as `semantics.detect`."""
+    session = Session((subscription,))
+    return session.feed(events, until)[0]
+
+
+class Session:
+    """A detection that goes on: events come in batches, and `state` is all that detection keeps between them."""
+
+    def __init__(self, subscriptions: Sequence[Subscription], state: State | None = None) -> None:
+        self.compiled = compile(subscriptions)
+        self.state = state or initial(self.compiled.plan)
+        self._events: dict[int, Event] = {}  # by the handle under which the state holds them
+        self._handles = 0
+
+    def feed(self, events: Iterable[Event], until: int) -> list[list[Composite]]:
+        """What each subscription finds in the next events, which all lie after what was fed before.
+
+        Time goes on until `until`: timers up to then run out.
+        """
+        batch = {self._handles + i: event for i, event in enumerate(events)}
+        self._handles += len(batch)
+        self._events |= batch
+        result = runtime.feed(self.compiled.plan, self.state, _batch(self.compiled, batch), until)
+        assert result.state is not None
+        self.state = result.state
+        found = [
+            [c for c in self._composites(result, output) if truth(output.where, _lookup(c)) is True]
+            for output in self.compiled.plan.outputs
+        ]
+        held = () if self.state.events is None else self.state.events.column("handle").to_pylist()
+        self._events = {handle: self._events[handle] for handle in held}
+        return found
+
+    def _composites(self, result: runtime.Result, output: Output) -> list[Composite]:
+        matches = result.matches[output.detector]
+        composites = []
+        for i in range(len(matches.key)):
+            part = slice(int(matches.offsets[i]), int(matches.offsets[i + 1]))
+            record = Record(
+                output.detector,
+                tuple(matches.refs[part].tolist()),
+                tuple(matches.roles[part].tolist()),
+                tuple(matches.times[part].tolist()),
+                tuple(matches.variables[i].tolist()),
+                int(matches.start[i]),
+                int(matches.end[i]),
+            )
+            (key,) = result.keys[matches.key[i]]
+            composites.append(self._composite(result, record, output.name, key))
+        return composites
+
+    def _composite(self, result: runtime.Result, record: Record, name: str, key: Value) -> Composite:
+        detector = self.compiled.plan.detectors[record.detector]
+        handles = result.events.column("handle")
+        constituents = []
+        for ref, role, time in zip(record.refs, record.roles, record.times, strict=True):
+            event: Event | TimerEvent | Composite
+            if role < 0:
+                event = TimerEvent(detector.timer_names[-1 - role], time)
+            elif ref >= 0:
+                event = self._events[handles[ref].as_py()]
+            else:
+                inner = result.composites[-2 - ref]
+                event = self._composite(result, inner, composite_type(inner.detector), key)
+            constituents.append(Constituent(detector.timer_names[-1 - role] if role < 0 else detector.spec_roles[role], event))
+        bound = zip(detector.variable_names, record.variables, strict=True)
+        variables = tuple((name, result.values[number]) for name, number in bound if number >= 0)
+        return Composite(name, tuple(constituents), variables, key)
+
+
+def _lookup(composite: Composite) -> Lookup:
+    def values(operand: tuple[str, ...]) -> list[Value]:
+        _, role, name = operand
+        events = [c.event for c in composite.leaves() if c.role == role]
+        return [event.attributes.get(name) for event in events if isinstance(event, Event)]
+
+    return values
+
+
+def _batch(compiled: Compiled, batch: Mapping[int, Event]) -> runtime.Batch:
+    events = list(batch.values())
+    bits = np.zeros((len(events), compiled.plan.words), np.uint64)
+    for bit, test in compiled.tests:
+        for row, event in enumerate(events):
+            if holds(test, event):
+                bits[row, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
+    by_id = sorted(range(len(events)), key=lambda row: (isinstance(events[row].id, str), events[row].id))
+    ranks = np.empty(len(events), np.int64)
+    ranks[by_id] = np.arange(len(events))
+    return runtime.Batch(
+        pa.table({"handle": pa.array(batch, pa.int64())}),
+        [[event.key for event in events]],
+        np.array([event.interval.start for event in events], np.int64),
+        np.array([event.interval.end for event in events], np.int64),
+        ranks,
+        bits,
+        [[event.attributes.get(name) for event in events] for name in compiled.plan.columns],
+    )
+
+
+def holds(test: BitTest, event: Event) -> bool:
+    """The answer to a question about one event."""
+    if test.type is not None and test.type not in event.types:
+        return False
+    return test.filter is None or evaluate(test.filter, event.attributes, {}) is test.truth

@@ -1,0 +1,122 @@
+"""From subscriptions to detectors: parallel parts and named composites become detectors of their own, equal ones once.
+
+A composite event of one detector is an input event of others. In the patterns of the plan, detector `k` is the event type
+`#k`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from tocsin.algebra.pattern import AllOf, AnyOf, Atom, EventSpec, Order, Pattern, Repeat, Sequence, Timed
+from tocsin.algebra.pattern import pattern_variables
+from tocsin.algebra.predicate import And, Unify
+from tocsin.algebra.subscription import Reading, Subscription
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """One pattern without parallel parts. `inputs`: detectors whose composites it reads, in the order of equal times."""
+
+    pattern: Pattern
+    reading: Reading
+    inputs: tuple[int, ...] = ()
+
+
+@dataclass
+class Graph:
+    """Detectors, each after those it reads, and which of them each subscription reports."""
+
+    detectors: list[Detector] = field(default_factory=list)
+    outputs: list[tuple[Subscription, int]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """What is known while one pattern is cut: the named composites, and the detectors found inside it so far."""
+
+    graph: Graph
+    reading: Reading
+    named: Mapping[str, int]
+    used: set[int] = field(default_factory=set)
+    inside: list[int] = field(default_factory=list)
+
+
+def composite_type(detector: int) -> str:
+    """The event type that stands for the composites of a detector."""
+    return f"#{detector}"
+
+
+def composite_detector(name: str) -> int | None:
+    """The detector a type stands for, or None for a type of primitive events."""
+    return int(name[1:]) if name.startswith("#") else None
+
+
+def plan(subscriptions: Iterable[Subscription]) -> Graph:
+    """The detectors that a set of subscriptions needs."""
+    graph = Graph()
+    for subscription in subscriptions:
+        named: dict[str, int] = {}
+        for definition in subscription.definitions:
+            named[definition.name] = _detector(definition.pattern, _Cut(graph, subscription.reading, dict(named)))
+        cut = _Cut(graph, subscription.reading, named)
+        graph.outputs.append((subscription, _detector(subscription.pattern, cut)))
+    return graph
+
+
+def _detector(pattern: Pattern, cut: _Cut) -> int:
+    """The number of the detector for a pattern, which may be there already."""
+    fresh = replace(cut, used=set(), inside=[])
+    plain = _either_order(pattern, fresh) if isinstance(pattern, AllOf) else _plain(pattern, fresh)
+    order = [k for k in cut.named.values() if k in fresh.used]
+    detector = Detector(plain, cut.reading, tuple(dict.fromkeys([*order, *fresh.inside])))
+    if detector in cut.graph.detectors:
+        return cut.graph.detectors.index(detector)
+    cut.graph.detectors.append(detector)
+    return len(cut.graph.detectors) - 1
+
+
+def _either_order(pattern: AllOf, cut: _Cut) -> Pattern:
+    """`C1 || C2` over the composites of its sides: each takes the first later one of the other. Paper: 003, Fig. 14g."""
+    left, right = _composite(pattern.left, cut), _composite(pattern.right, cut)
+    return AnyOf((Sequence((left, right), Order.WEAK), Sequence((right, left), Order.WEAK)))
+
+
+def _composite(pattern: Pattern, cut: _Cut) -> Atom:
+    """The composites of a pattern as a symbol; variables that it shares with its surroundings must agree."""
+    number = _detector(pattern, cut)
+    cut.inside.append(number)
+    shared = tuple(Unify(variable) for variable in sorted(pattern_variables(pattern)))
+    return Atom((EventSpec(composite_type(number), And(shared) if shared else None),))
+
+
+def _plain(pattern: Pattern, cut: _Cut) -> Pattern:
+    match pattern:
+        case Atom(accept, domain):
+            return replace(
+                pattern,
+                accept=tuple(_spec(spec, cut) for spec in accept),
+                domain=tuple(_spec(spec, cut) for spec in domain),
+            )
+        case Sequence(parts):
+            return replace(pattern, parts=tuple(_plain(part, cut) for part in parts))
+        case Repeat(body):
+            return replace(pattern, body=_plain(body, cut))
+        case AnyOf(options):
+            return replace(pattern, options=tuple(_plain(option, cut) for option in options))
+        case Timed(first, second):
+            return replace(pattern, first=_plain(first, cut), second=_plain(second, cut))
+        case AllOf():
+            return _composite(pattern, cut)
+        case _:
+            assert_never(pattern)
+
+
+def _spec(spec: EventSpec, cut: _Cut) -> EventSpec:
+    number = cut.named.get(spec.name)
+    if number is None:
+        return spec
+    cut.used.add(number)
+    return replace(spec, name=composite_type(number))

@@ -1,0 +1,123 @@
+"""Every deliberate error of Tocsin: what is wrong, where in the user's text, and what to do next.
+
+>>> span = Span("FILTER s[prise > 100]", 9, 14)
+>>> print(PatternError("unknown-attribute", "SELL has no attribute 'prise'", span, "did you mean 'price'?"))
+unknown-attribute: SELL has no attribute 'prise' (line 1, column 10)
+1 | FILTER s[prise > 100]
+  |          ^^^^^
+hint: did you mean 'price'?
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a user's text, from `start` up to but not including `end`."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def line_column(self) -> tuple[int, int]:
+        """Line and column of the first character, both counted from 1."""
+        before = self.text[: self.start]
+        return before.count("\n") + 1, self.start - (before.rfind("\n") + 1) + 1
+
+    def underline(self) -> str:
+        """The line the span starts on, with carets under the span.
+
+        >>> print(Span("[A];[B", 4, 6).underline())
+        1 | [A];[B
+          |     ^^
+        """
+        line, column = self.line_column
+        first = self.start - (column - 1)
+        stop = self.text.find("\n", first)
+        shown = self.text[first : len(self.text) if stop < 0 else stop]
+        width = max(1, min(self.end, first + len(shown)) - self.start)
+        # Tabs stay tabs in the padding, so that the carets line up in any terminal.
+        padding = "".join("\t" if c == "\t" else " " for c in shown[: column - 1])
+        label = str(line)
+        return f"{label} | {shown}\n{' ' * len(label)} | {padding}{'^' * width}"
+
+    def through(self, other: Span) -> Span:
+        """The smallest span that covers both."""
+        return Span(self.text, min(self.start, other.start), max(self.end, other.end))
+
+
+class TocsinError(Exception):
+    """The root of every error Tocsin raises on purpose."""
+
+    def __init__(self, code: str, message: str, span: Span | None = None, hint: str | None = None) -> None:
+        super().__init__(code, message, span, hint)
+        self.code = code
+        self.message = message
+        self.span = span
+        self.hint = hint
+
+    def __str__(self) -> str:
+        lines = [f"{self.code}: {self.message}"]
+        if self.span is not None:
+            line, column = self.span.line_column
+            lines[0] += f" (line {line}, column {column})"
+            lines.append(self.span.underline())
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class PatternError(TocsinError, ValueError):
+    """One mistake in the text of a pattern."""
+
+
+class PatternErrors(TocsinError, ValueError):
+    """All the mistakes of one text, in the order they stand in it."""
+
+    def __init__(self, errors: Sequence[PatternError]) -> None:
+        self.errors = tuple(sorted(errors, key=lambda e: (e.span is None, e.span.start if e.span else 0)))
+        first = self.errors[0]
+        super().__init__(first.code, first.message, first.span, first.hint)
+
+    def __str__(self) -> str:
+        return "\n\n".join(str(error) for error in self.errors)
+
+
+class SetupError(TocsinError, RuntimeError):
+    """The machine lacks something Tocsin needs, such as Java."""
+
+
+class InputError(TocsinError, ValueError):
+    """The events do not fit the pattern: a missing column, a wrong type, a time that cannot be read."""
+
+
+class PipelineError(TocsinError, ValueError):
+    """A mistake in a pipeline file."""
+
+
+class CaseError(TocsinError, ValueError):
+    """A mistake in a file of test cases."""
+
+
+class LimitError(TocsinError, RuntimeError):
+    """A pattern grew past a stated bound."""
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """A hint that names the closest known spelling, or `otherwise` with the choices.
+
+    >>> did_you_mean("tmep", ["temp", "location"])
+    "did you mean 'temp'?"
+    """
+    choices = sorted(set(known))
+    close = difflib.get_close_matches(name, choices, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    if otherwise:
+        return otherwise
+    return "known: " + ", ".join(choices[:12]) + (", …" if len(choices) > 12 else "") if choices else ""

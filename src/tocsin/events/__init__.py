@@ -1,0 +1,31 @@
+"""What happened and when: event types, intervals, primitive and composite events."""
+
+from tocsin.events.event import Composite, Constituent, Event, TimerEvent, Value, total_order, trace
+from tocsin.events.time import (
+    MICROSECONDS,
+    Interval,
+    format_duration,
+    format_timestamp,
+    parse_duration,
+    parse_timestamp,
+)
+from tocsin.events.types import ATTRIBUTE_TYPES, Catalog, EventType
+
+__all__ = [
+    "ATTRIBUTE_TYPES",
+    "MICROSECONDS",
+    "Catalog",
+    "Composite",
+    "Constituent",
+    "Event",
+    "EventType",
+    "Interval",
+    "TimerEvent",
+    "Value",
+    "format_duration",
+    "format_timestamp",
+    "parse_duration",
+    "parse_timestamp",
+    "total_order",
+    "trace",
+]

@@ -1,0 +1,1 @@
+"""Text to pattern and back, one folder a language."""

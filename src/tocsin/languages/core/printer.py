@@ -1,0 +1,161 @@
+"""Writes a pattern in the Cambridge core language, as a person would: `parse(show(p)) == p`."""
+
+from __future__ import annotations
+
+from types import UnionType
+from typing import assert_never
+
+from tocsin.algebra.pattern import (
+    AllOf,
+    AnyOf,
+    Atom,
+    EventSpec,
+    Order,
+    Pattern,
+    Repeat,
+    Sequence,
+    Timed,
+    Timer,
+)
+from tocsin.algebra.predicate import (
+    And,
+    Attribute,
+    Compare,
+    Filter,
+    Literal,
+    Not,
+    Or,
+    RoleAttribute,
+    Unify,
+    Variable,
+)
+from tocsin.algebra.subscription import Subscription
+from tocsin.errors import PatternError
+from tocsin.events import format_duration, format_timestamp
+
+# How tightly each construct binds; a part that binds no tighter than its surroundings is put in parentheses.
+_PARALLEL, _ALTERNATION, _STRONG, _WEAK, _REPEAT, _PRIMARY = range(6)
+
+
+def show_subscription(subscription: Subscription) -> str:
+    """The whole text: definitions, pattern, condition and policies.
+
+    >>> show_subscription(Subscription(Atom((EventSpec("A"),)), distribution="minimum-load"))
+    '[A] with distribution = minimum-load'
+    """
+    lines = [f"{d.name} := ({show(d.pattern)});" for d in subscription.definitions]
+    last = show(subscription.pattern)
+    if subscription.where is not None:
+        last += f" where {show_filter(subscription.where)}"
+    policies = []
+    if (detection := subscription.detection) is not None:
+        threshold = "" if detection.threshold is None else f"({detection.threshold!r})"
+        policies.append(f"detection = {detection.mode}{threshold}")
+    if subscription.distribution is not None:
+        policies.append(f"distribution = {subscription.distribution}")
+    if policies:
+        last += " with " + ", ".join(policies)
+    return "\n".join([*lines, last])
+
+
+def show(pattern: Pattern) -> str:
+    """The text of a pattern.
+
+    >>> show(Sequence((Atom((EventSpec("A"),)), Repeat(Atom((EventSpec("B"),)))), Order.STRONG))
+    '[A];[B]*'
+    """
+    return _show(pattern, _PARALLEL)
+
+
+def _show(pattern: Pattern, outside: int) -> str:
+    text, strength = _text(pattern)
+    return text if strength >= outside else f"({text})"
+
+
+def _text(pattern: Pattern) -> tuple[str, int]:
+    match pattern:
+        case Atom():
+            return _atom(pattern), _PRIMARY
+        case Sequence(parts, Order.WEAK):
+            return "".join(_show(part, _REPEAT) for part in parts), _WEAK
+        case Sequence(parts, Order.STRONG):
+            return ";".join(_show(part, _WEAK) for part in parts), _STRONG
+        case Sequence():
+            message = f"the core language has no {pattern.order.value} sequence"
+            raise PatternError("not-expressible", message, pattern.span)
+        case Repeat(body):
+            return f"{_show(body, _REPEAT)}*", _REPEAT
+        case AnyOf(options):
+            return " | ".join(_show(option, _STRONG) for option in options), _ALTERNATION
+        case AllOf(left, right):
+            return f"{_show(left, _PARALLEL)} || {_show(right, _ALTERNATION)}", _PARALLEL
+        case Timed(first, second, timer):
+            return f"({show(first)}, {show(second)})_{{{_timer(timer)}}}", _PRIMARY
+        case _:
+            assert_never(pattern)
+
+
+def _timer(timer: Timer) -> str:
+    if timer.after is not None:
+        return f"{timer.name}={format_duration(timer.after)}"
+    assert timer.at is not None
+    return f"{timer.name}@{format_timestamp(timer.at)}"
+
+
+def _atom(atom: Atom) -> str:
+    accept = ", ".join(show_spec(spec) for spec in atom.accept)
+    domain = ""
+    if len(atom.domain) == 1:
+        domain = f" in {show_spec(atom.domain[0])}"
+    elif atom.domain:
+        domain = " in {" + ", ".join(show_spec(spec) for spec in atom.domain) + "}"
+    return f"[{'!' if atom.negated else ''}{accept}{domain}]"
+
+
+def show_spec(spec: EventSpec) -> str:
+    """The text of one event specification."""
+    return spec.name if spec.filter is None else f"{spec.name}({show_filter(spec.filter)})"
+
+
+def show_filter(filter: Filter) -> str:
+    """The text of a filter."""
+    match filter:
+        case Compare(left, relation, right):
+            return f"{_operand(left)} {relation} {_operand(right)}"
+        case And(parts):
+            return " AND ".join(_part(part, And | Or) for part in parts)
+        case Or(parts):
+            return " OR ".join(_part(part, Or) for part in parts)
+        case Not(part):
+            return f"NOT {_part(part, And | Or)}"
+        case Unify(name):
+            message = f"the core language cannot say that {name!r} is the same on both sides"
+            raise PatternError("not-expressible", message, filter.span)
+        case _:
+            assert_never(filter)
+
+
+def _part(part: Filter, looser: type | UnionType) -> str:
+    """A part of a filter, in parentheses if it is one of those that do not bind tighter."""
+    return f"({show_filter(part)})" if isinstance(part, looser) else show_filter(part)
+
+
+def _operand(operand: Attribute | RoleAttribute | Literal | Variable) -> str:
+    match operand:
+        case Attribute(name):
+            return name
+        case RoleAttribute(role, name):
+            return f"{role}.{name}"
+        case Variable(name):
+            return f"${name}"
+        case Literal():
+            return _literal(operand.value)
+
+
+def _literal(value: int | float | str | bool) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    # Digits that read back as the same number, and as a float if it is one.
+    return repr(value)

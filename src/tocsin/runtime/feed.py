@@ -1,0 +1,337 @@
+"""Feed events to a plan: the shell around the kernels.
+
+The law: `feed(a + b)` finds what `feed(a)` then `feed(b)` finds, for every cut of a stream in which no event of `b` lies
+before the time that `a` was fed until.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from tocsin.errors import LimitError
+from tocsin.runtime import tokens as kernel
+from tocsin.runtime.conditions import truth
+from tocsin.runtime.interning import Column, Interned
+from tocsin.runtime.ordering import encode_keys, total_order
+from tocsin.runtime.program import VERSION, Array, Detector, Plan
+from tocsin.runtime.state import Composite, State, Tokens
+
+FOREVER = int(kernel.NEVER) - 1
+MAX_TOKENS = 20_000_000
+
+
+class Batch(NamedTuple):
+    """Events to feed, in any order. `events` is what matches report; the rest is what detection looks at."""
+
+    events: pa.Table  # any columns
+    keys: list[Column]  # key columns, none for one stream of all events
+    start: Array  # int64 (R,)
+    end: Array  # int64 (R,)
+    ids: pa.Array | Array | None  # what breaks ties of time; None for the order of the rows
+    bits: Array  # uint64 (R, words)
+    values: list[Column]  # one column for each of the plan's `columns`
+
+
+class Matches(NamedTuple):
+    """What one detector found. Constituents of match `i` are those from `offsets[i]` to `offsets[i+1]`."""
+
+    key: Array  # int64, into the keys of the result
+    start: Array  # int64
+    end: Array  # int64
+    variables: Array  # int32
+    offsets: Array  # int64
+    refs: Array  # int64
+    roles: Array  # int32
+    times: Array  # int64
+
+
+class Result(NamedTuple):
+    """What a batch led to. `matches` has an entry for each detector, in the order of the plan."""
+
+    matches: tuple[Matches, ...]
+    events: pa.Table  # what the refs of primitive events point to
+    composites: tuple[Composite, ...]
+    keys: list[tuple[Any, ...]]
+    values: list[Any]
+    state: State | None
+
+
+class _Input(NamedTuple):
+    """Rows for one detector, sorted by key and total order."""
+
+    key: Array
+    start: Array
+    end: Array
+    bits: Array
+    values: Array
+    ref: Array
+
+
+def feed(plan: Plan, state: State, batch: Batch, until: int, *, keep: bool = True, limit: int = MAX_TOKENS) -> Result:
+    """Feed a batch and let time go on until `until`; every event up to then must have been given.
+
+    `keep=False` skips building the state that follows, for a last batch.
+    """
+    keys = list(state.keys)
+    codes = _key_codes(batch, keys)
+    order, _ = total_order(codes, len(keys), batch.start, batch.end, batch.ids)
+    kept = 0 if state.events is None else state.events.num_rows
+    interned = Interned()
+    for value in state.values:
+        interned.number(value)
+    columns = [interned.column(column)[order] for column in batch.values]
+    values = np.stack(columns, axis=1) if columns else np.empty((len(order), 0), np.int32)
+    primitive = _Input(
+        codes[order], batch.start[order], batch.end[order], batch.bits[order], values, kept + np.arange(len(order))
+    )
+    events = batch.events.take(pa.array(order))
+    if state.events is not None:
+        events = pa.concat_tables([state.events, events.cast(state.events.schema)])
+    composites = list(state.composites)
+    found: list[Matches] = []
+    after: list[Tokens] = []
+    produced: dict[int, _Input] = {}
+    read_by_others = {number for detector in plan.detectors for number in detector.inputs}
+    for number, detector in enumerate(plan.detectors):
+        rows = _rows_for(plan, detector, primitive, [produced[i] for i in detector.inputs])
+        matches, tokens = _run(detector, state.tokens[number], rows, len(keys), interned, until, limit, keys)
+        found.append(matches)
+        after.append(tokens)
+        if number in read_by_others:
+            produced[number] = _as_input(plan, number, matches, composites, interned)
+    following = _following(keys, interned, events, composites, after) if keep else None
+    return Result(tuple(found), events, tuple(composites), keys, interned.values, following)
+
+
+def _key_codes(batch: Batch, keys: list[tuple[Any, ...]]) -> Array:
+    """A number for each row's key; keys not seen before are added to `keys`."""
+    if not batch.keys:
+        if not keys:
+            keys.append(())
+        return np.zeros(len(batch.start), np.int64)
+    codes, distinct = encode_keys(batch.keys)
+    if not keys:
+        keys += distinct
+        return codes
+    known = {key: number for number, key in enumerate(keys)}
+    numbers = np.empty(len(distinct), np.int64)
+    for own, key in enumerate(distinct):
+        if key not in known:
+            known[key] = len(keys)
+            keys.append(key)
+        numbers[own] = known[key]
+    return numbers[codes]
+
+
+def _rows_for(plan: Plan, detector: Detector, primitive: _Input, composites: list[_Input]) -> _Input:
+    """The rows a detector can use: primitive events of its domain, and the composites it reads, in the total order."""
+    domain = np.bitwise_or.reduce(detector.program.state_domain, axis=0)
+    mask = (primitive.bits & domain).any(axis=1)
+    own = primitive if mask.all() else _Input(*(column[mask] for column in primitive))
+    if not composites:
+        return own
+    parts = [*composites, own]
+    joined = _Input(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    # Composites come before primitive events of equal time, those of the first input first.
+    rank = np.repeat(np.arange(len(parts)), [len(part.key) for part in parts])
+    order = np.lexsort((np.arange(len(rank)), rank, joined.start, joined.end, joined.key))
+    return _Input(*(column[order] for column in joined))
+
+
+def _run(
+    detector: Detector,
+    before: Tokens,
+    rows: _Input,
+    keys: int,
+    interned: Interned,
+    until: int,
+    limit: int,
+    key_values: list[tuple[Any, ...]],
+) -> tuple[Matches, Tokens]:
+    program = detector.program
+    waiting = len(before.state)
+    pool = kernel.empty_pool(program, max(64, 2 * waiting))
+    pool.state[:waiting] = before.state
+    pool.key[:waiting] = before.key
+    pool.node[:waiting] = before.node
+    pool.last_start[:waiting] = before.last_start
+    pool.last_end[:waiting] = before.last_end
+    pool.variables[:waiting] = before.variables
+    pool.ends[:waiting] = before.ends
+    pool.timers[:waiting] = before.timers
+    nodes = len(before.node_parent)
+    arena = kernel.empty_arena(max(64, 2 * nodes))
+    arena.parent[:nodes] = before.node_parent
+    arena.ref[:nodes] = before.node_ref
+    arena.role[:nodes] = before.node_role
+    arena.time[:nodes] = before.node_time
+    arena.start[:nodes] = before.node_start
+    arena.depth[:nodes] = before.node_depth
+    found = kernel.Found(np.empty(64, np.int64), np.empty(64, np.int64), np.empty((64, program.variables), np.int32))
+    counts = np.zeros(8, np.int64)
+    counts[kernel.FREE] = len(pool.state) - waiting
+    counts[kernel.NODES] = nodes
+    alive = np.full(keys, np.uint64(0xFFFF_FFFF_FFFF_FFFF), np.uint64)
+    for key, mask in before.alive.items():
+        alive[key] = np.uint64(mask)
+    offsets = np.searchsorted(rows.key, np.arange(keys + 1))
+    token_offsets = np.searchsorted(before.key, np.arange(keys + 1))
+    events = kernel.Rows(offsets, rows.start, rows.end, np.ascontiguousarray(rows.bits), rows.values, rows.ref)
+    pool, arena, found = kernel.run(
+        program, events, interned.arrays(), pool, arena, found, counts, token_offsets, alive, until, limit
+    )
+    if counts[kernel.PEAK] < 0:
+        key = key_values[int(-1 - counts[kernel.PEAK])]
+        shown = ", ".join(map(repr, key)) if key else "the whole stream"
+        raise LimitError(
+            "too-many-partial-matches",
+            f"more than {limit:,} partial matches wait at once (key: {shown})",
+            hint="bound the pattern by a timer, as in ([A], [B])_{T1=1h}, or choose a finer key",
+        )
+    return _matches(arena, found, int(counts[kernel.MATCHES])), _tokens(pool, arena, int(counts[kernel.NODES]), alive)
+
+
+def _matches(arena: kernel.Arena, found: kernel.Found, count: int) -> Matches:
+    nodes = found.node[:count]
+    offsets, refs, roles, times = kernel.unroll(arena, nodes)
+    return Matches(
+        found.key[:count].copy(), arena.start[nodes], arena.time[nodes], found.variables[:count].copy(), offsets, refs, roles, times
+    )
+
+
+def _tokens(pool: kernel.Pool, arena: kernel.Arena, nodes: int, alive: Array) -> Tokens:
+    """The tokens that still wait, and only the nodes they need."""
+    live = np.flatnonzero(pool.state >= 0)
+    live = live[np.argsort(pool.key[live], kind="stable")]
+    keep = kernel.reachable(arena.parent, pool.node[live], nodes)
+    place = np.cumsum(keep) - 1
+    kept = np.flatnonzero(keep)
+    full = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+    return Tokens(
+        pool.key[live],
+        pool.state[live],
+        place[pool.node[live]],
+        pool.last_start[live],
+        pool.last_end[live],
+        pool.variables[live],
+        pool.ends[live],
+        pool.timers[live],
+        place[arena.parent[kept]],
+        arena.ref[kept],
+        arena.role[kept],
+        arena.time[kept],
+        arena.start[kept],
+        arena.depth[kept],
+        {int(key): int(alive[key]) for key in np.flatnonzero(alive != full)},
+    )
+
+
+def _as_input(plan: Plan, number: int, matches: Matches, composites: list[Composite], interned: Interned) -> _Input:
+    """The matches of a detector as input rows of others, told apart by the order of their events where times are equal."""
+    first = len(composites)
+    for i in range(len(matches.key)):
+        part = slice(int(matches.offsets[i]), int(matches.offsets[i + 1]))
+        composites.append(
+            Composite(
+                number,
+                tuple(matches.refs[part].tolist()),
+                tuple(matches.roles[part].tolist()),
+                tuple(matches.times[part].tolist()),
+                tuple(matches.variables[i].tolist()),
+                int(matches.start[i]),
+                int(matches.end[i]),
+            )
+        )
+    order = sorted(range(len(matches.key)), key=lambda i: _leaf_order(plan, composites, first + i))
+    names = plan.detectors[number].variable_names
+    bits = np.zeros((len(order), plan.words), np.uint64)
+    values = np.full((len(order), len(plan.columns)), -1, np.int32)
+    for row, i in enumerate(order):
+        bound = {name: n for name, n in zip(names, composites[first + i].variables, strict=True) if n >= 0}
+        for column, name in enumerate(plan.columns):
+            values[row, column] = bound.get(name, -1)
+        for test in plan.composite_tests:
+            if test.detector == number:
+                known = truth(test.condition, lambda o, b=bound: [interned.values[b[o[1]]] if o[1] in b else None])  # type: ignore[misc]
+                if known is test.truth:
+                    bits[row, test.bit >> 6] |= np.uint64(1) << np.uint64(test.bit & 63)
+    chosen = np.array(order, np.int64)
+    return _Input(
+        matches.key[chosen], matches.start[chosen], matches.end[chosen], bits, values, -2 - (first + chosen)
+    )
+
+
+def _leaf_order(plan: Plan, composites: list[Composite], number: int) -> list[tuple[int, int, str]]:
+    """Primitive events by their place in the total order (their ref), timers after the events of their moment."""
+    composite = composites[number]
+    names = plan.detectors[composite.detector].timer_names
+    leaves: list[tuple[int, int, str]] = []
+    for ref, role, time in zip(composite.refs, composite.roles, composite.times, strict=True):
+        if ref <= -2:
+            leaves += _leaf_order(plan, composites, -2 - ref)
+        elif role < 0:
+            leaves.append((time, 1 << 62, names[-1 - role]))
+        else:
+            leaves.append((time, ref, ""))
+    return leaves
+
+
+def _following(
+    keys: list[tuple[Any, ...]], interned: Interned, events: pa.Table, composites: list[Composite], tokens: list[Tokens]
+) -> State:
+    """The state with only the keys, values, events and composites that tokens still hold, renumbered."""
+    needed = _needed_refs(tokens, composites)
+    rows = sorted(ref for ref in needed if ref >= 0)
+    kept_composites = sorted(-2 - ref for ref in needed if ref <= -2)
+    new_ref = {ref: i for i, ref in enumerate(rows)} | {-2 - c: -2 - i for i, c in enumerate(kept_composites)} | {-1: -1}
+    used_keys = sorted({int(k) for t in tokens for k in (*np.unique(t.key).tolist(), *t.alive)})
+    new_key = {key: i for i, key in enumerate(used_keys)}
+    numbers = {int(n) for t in tokens for n in np.unique(t.variables) if n >= 0}
+    numbers |= {n for c in kept_composites for n in composites[c].variables if n >= 0}
+    used_values = sorted(numbers)
+    new_value = {n: i for i, n in enumerate(used_values)} | {-1: -1}
+    renumbered = tuple(
+        t._replace(
+            key=_mapped(t.key, new_key),
+            variables=_mapped(t.variables, new_value).astype(np.int32),
+            node_ref=_mapped(t.node_ref, new_ref),
+            alive={new_key[key]: mask for key, mask in t.alive.items()},
+        )
+        for t in tokens
+    )
+    return State(
+        VERSION,
+        tuple(keys[key] for key in used_keys),
+        tuple(interned.values[n] for n in used_values),
+        events.take(pa.array(rows, pa.int64())),
+        tuple(
+            composites[c]._replace(
+                refs=tuple(new_ref[ref] for ref in composites[c].refs),
+                variables=tuple(new_value[n] for n in composites[c].variables),
+            )
+            for c in kept_composites
+        ),
+        renumbered,
+    )
+
+
+def _needed_refs(tokens: list[Tokens], composites: list[Composite]) -> set[int]:
+    waiting = [int(ref) for t in tokens for ref in np.unique(t.node_ref)]
+    needed: set[int] = set()
+    while waiting:
+        ref = waiting.pop()
+        if ref == -1 or ref in needed:
+            continue
+        needed.add(ref)
+        if ref <= -2:
+            waiting += composites[-2 - ref].refs
+    return needed
+
+
+def _mapped(array: Array, numbers: dict[int, int]) -> Array:
+    distinct, inverse = np.unique(array, return_inverse=True)
+    table = np.array([numbers[int(n)] for n in distinct], np.int64)
+    return table[inverse].reshape(array.shape) if len(distinct) else array.astype(np.int64)

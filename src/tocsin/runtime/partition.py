@@ -1,0 +1,124 @@
+"""What Spark calls in its workers: a partition of events in, matches out.
+
+The columns that travel: `start` and `end` (microseconds), `bits0`, `bits1`, … , `key0`, … , `id`, `type`, `value:NAME` for
+attributes that kernels compare, `where:NAME` for conditions on whole matches, and `attributes`, a struct that is only
+carried along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from tocsin.runtime.feed import FOREVER, Batch, Result, feed
+from tocsin.runtime.matches import to_arrow
+from tocsin.runtime.ordering import encode_keys, total_order
+from tocsin.runtime.program import Array, Plan, from_bytes
+from tocsin.runtime.state import initial
+
+SLICE = 250_000  # rows per call of a kernel, which bounds what one call allocates
+OUTPUT_ROWS = 50_000
+
+
+class Job(NamedTuple):
+    """What a worker is told: the plan as bytes, the schema of the matches, and the limit on partial matches per key."""
+
+    plan: bytes
+    schema: bytes
+    keys: int
+    limit: int
+
+
+def detect_partition(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The matches in a partition, which holds every event of each of its keys."""
+    plan = from_bytes(job.plan)
+    schema = pa.ipc.read_schema(pa.py_buffer(job.schema))
+    collected = [batch for batch in batches if batch.num_rows]
+    if not collected:
+        return
+    table = pa.Table.from_batches(collected)
+    for result in _results(plan, table, job):
+        for output in plan.outputs:
+            found = to_arrow(plan, result, output, schema)
+            yield from found.to_batches(max_chunksize=OUTPUT_ROWS)
+
+
+def _results(plan: Plan, table: pa.Table, job: Job) -> Iterator[Result]:
+    """Feed the partition slice by slice: whole keys together, a key of many events in several slices."""
+    start, end = _numbers(table, "start"), _numbers(table, "end")
+    keys = [table.column(f"key{i}").combine_chunks() for i in range(job.keys)]
+    codes, count = (np.zeros(len(end), np.int64), 1)
+    if keys:
+        codes, distinct = encode_keys(keys)
+        count = len(distinct)
+    ids = table.column("id").combine_chunks()
+    order, offsets = total_order(codes, count, start, end, ids)
+    table = _distinct_ids(table, order)
+    state = initial(plan)
+    for rows, whole in _slices(order, offsets, end):
+        until = FOREVER if whole else int(end[rows[-1]])
+        result = feed(plan, state, _batch(plan, table, rows, job.keys), until, keep=not whole, limit=job.limit)
+        state = initial(plan) if result.state is None else result.state
+        yield result
+
+
+def _slices(order: Array, offsets: Array, end: Array) -> Iterator[tuple[Array, bool]]:
+    """Rows to feed at once, and whether nothing more comes for their keys. No moment is cut in two."""
+    first = 0
+    for key in range(len(offsets) - 1):
+        stop = int(offsets[key + 1])
+        next_stop = int(offsets[key + 2]) if key + 2 < len(offsets) else None
+        if next_stop is not None and next_stop - first <= SLICE:
+            continue
+        while stop - first > SLICE:
+            cut = first + SLICE
+            while cut < stop and end[order[cut]] == end[order[cut - 1]]:
+                cut += 1
+            if cut == stop:
+                break
+            yield order[first:cut], False
+            first = cut
+        yield order[first:stop], True
+        first = stop
+
+
+def _numbers(table: pa.Table, name: str) -> Array:
+    return table.column(name).combine_chunks().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def _batch(plan: Plan, table: pa.Table, rows: Array, keys: int) -> Batch:
+    part = table.take(pa.array(rows))
+    bits = [_numbers(part, f"bits{word}").view(np.uint64) for word in range(plan.words)]
+    reported = [n for n in part.column_names if n in ("id", "type", "start", "end", "attributes") or n.startswith("where:")]
+    return Batch(
+        part.select(reported),
+        [part.column(f"key{i}").combine_chunks() for i in range(keys)],
+        _numbers(part, "start"),
+        _numbers(part, "end"),
+        # The rows come in the total order already.
+        np.arange(len(rows), dtype=np.int64),
+        np.stack(bits, axis=1),
+        [part.column(f"value:{name}").combine_chunks() for name in plan.columns],
+    )
+
+
+def _distinct_ids(table: pa.Table, order: Array) -> pa.Table:
+    """Ids as text. Rows that are equal in every column share an id; a number behind it tells them apart."""
+    column = table.column("id").combine_chunks()
+    texts = column.cast(pa.string())
+    if len(order) > 1:
+        coded = column.dictionary_encode().indices.to_numpy(zero_copy_only=False)
+        counts = np.bincount(coded, minlength=1)
+        if counts.max() > 1:
+            names = texts.to_pylist()
+            seen: dict[int, int] = {}
+            for row in order.tolist():
+                if counts[coded[row]] > 1:
+                    number = seen[coded[row]] = seen.get(int(coded[row]), 0) + 1
+                    if number > 1:
+                        names[row] = f"{names[row]}#{number}"
+            texts = pa.array(names, pa.string())
+    return table.set_column(table.column_names.index("id"), "id", texts)

@@ -1,0 +1,164 @@
+"""Which columns of a table say what an event is: its type, time, key, id and source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from tocsin.errors import InputError, did_you_mean
+from tocsin.events import MICROSECONDS
+from tocsin.spark.predicates import attribute_column
+
+DEFAULT_TYPE = "Event"
+_UNITS = ("s", "ms", "us", "ns")
+
+
+@dataclass(frozen=True, slots=True)
+class EventColumns:
+    """The columns of a table of events, checked against its schema.
+
+    `type` is a column, or None if every event is of the type `constant_type`. `time` is one column, or start and end.
+    """
+
+    type: str | None
+    constant_type: str
+    time: tuple[str, str]
+    time_unit: str | None
+    key: tuple[str, ...]
+    id: str | None
+    source: str | None
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The columns that say when and what an event is, rather than describe it."""
+        return frozenset({*self.time, *([self.type] if self.type else []), *([self.id] if self.id else [])})
+
+
+def event_columns(
+    frame: DataFrame,
+    *,
+    time: str | Sequence[str] | None = None,
+    type: str | None = None,
+    event_type: str | None = None,
+    key: str | Sequence[str] | None = None,
+    id: str | None = None,
+    source: str | None = None,
+    time_unit: str | None = None,
+) -> EventColumns:
+    """Find the columns of events in a table; what is not named is guessed where there is no doubt.
+
+    Without `time`: a column `time`, or the only column of a time type. Without `type`: a column `type`, or every event is
+    of the type `Event`.
+    """
+    fields = {field.name: field.dataType for field in frame.schema.fields}
+    keys = (key,) if isinstance(key, str) else tuple(key or ())
+    for name in (*keys, *(n for n in (type, id, source) if n is not None)):
+        _require(fields, name)
+    if type is None and event_type is None and isinstance(fields.get("type"), T.StringType | T.ArrayType):
+        type = "type"
+    times = _times(fields, time)
+    for name in times:
+        _check_time(fields, name, time_unit)
+    return EventColumns(type, event_type or DEFAULT_TYPE, times, time_unit, keys, id, source)
+
+
+def _require(fields: dict[str, T.DataType], name: str) -> None:
+    if name not in fields:
+        raise InputError(
+            "unknown-column", f"the table has no column {name!r}", hint=did_you_mean(name, fields)
+        )
+
+
+def _times(fields: dict[str, T.DataType], time: str | Sequence[str] | None) -> tuple[str, str]:
+    if time is None:
+        candidates = [n for n, t in fields.items() if isinstance(t, T.TimestampType | T.TimestampNTZType | T.DateType)]
+        if "time" in fields:
+            time = "time"
+        elif len(candidates) == 1:
+            time = candidates[0]
+        else:
+            listed = ", ".join(candidates) or "none is of a time type"
+            raise InputError(
+                "no-time", "which column is the time of the events?", hint=f"say time='…' or time=('start', 'end'); {listed}"
+            )
+    pair = (time, time) if isinstance(time, str) else tuple(time)
+    if len(pair) != 2:
+        raise InputError("no-time", f"time names {len(pair)} columns", hint="one column, or a start and an end")
+    for name in pair:
+        _require(fields, name)
+    return pair
+
+
+def _check_time(fields: dict[str, T.DataType], name: str, unit: str | None) -> None:
+    if unit is not None and unit not in _UNITS:
+        raise InputError("bad-time-unit", f"there is no time unit {unit!r}", hint="one of " + ", ".join(_UNITS))
+    kind = fields[name]
+    if isinstance(kind, T.TimestampType | T.TimestampNTZType | T.DateType):
+        return
+    if isinstance(kind, T.NumericType):
+        if unit is None:
+            raise InputError(
+                "no-time-unit",
+                f"the time column {name!r} holds numbers ({kind.simpleString()}); of what?",
+                hint="say time_unit='s', 'ms', 'us' or 'ns' (since 1970-01-01 UTC)",
+            )
+        return
+    raise InputError(
+        "bad-time",
+        f"the time column {name!r} is a {kind.simpleString()}",
+        hint=f"convert it first, as in df.withColumn({name!r}, to_timestamp({name!r}))",
+    )
+
+
+def micros(frame: DataFrame, name: str, unit: str | None) -> Column:
+    """A time column as microseconds since 1970-01-01 UTC."""
+    column = attribute_column(name)
+    kind = frame.schema[name].dataType
+    if isinstance(kind, T.TimestampType):
+        return F.unix_micros(column)
+    if isinstance(kind, T.TimestampNTZType):
+        return F.timestamp_diff("MICROSECOND", F.lit("1970-01-01").cast("timestamp_ntz"), column)
+    if isinstance(kind, T.DateType):
+        return F.unix_date(column).cast("long") * F.lit(MICROSECONDS["d"])
+    assert unit is not None
+    if unit == "ns":
+        return F.floor(column / F.lit(1000)).cast("long")
+    factor = MICROSECONDS[unit]
+    whole = isinstance(kind, T.IntegralType)
+    return column.cast("long") * F.lit(factor) if whole else F.round(column * F.lit(factor)).cast("long")
+
+
+def attribute_kinds(frame: DataFrame) -> dict[str, str]:
+    """The columns of a table as attributes of its events, with the kinds that patterns are checked against."""
+    kinds: dict[str, str] = {}
+
+    def add(prefix: str, struct: T.StructType) -> None:
+        for field in struct.fields:
+            name = prefix + field.name
+            if isinstance(field.dataType, T.StructType):
+                add(f"{name}.", field.dataType)
+            else:
+                kinds[name] = _kind(field.dataType)
+
+    add("", frame.schema)
+    return kinds
+
+
+def _kind(type: T.DataType) -> str:
+    match type:
+        case T.StringType() | T.CharType() | T.VarcharType():
+            return "string"
+        case T.IntegralType():
+            return "int"
+        case T.FractionalType():
+            return "float"
+        case T.BooleanType():
+            return "bool"
+        case T.TimestampType() | T.TimestampNTZType() | T.DateType():
+            return "timestamp"
+        case _:
+            return type.simpleString()

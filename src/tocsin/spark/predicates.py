@@ -1,0 +1,61 @@
+"""Filters as Spark columns. They are built from the parsed tree, never from text."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import assert_never
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or, Unify
+from tocsin.events import parse_timestamp
+from tocsin.values import Relation
+
+
+def filter_column(filter: Filter, kinds: dict[str, str]) -> Column:
+    """The truth of a filter without variables; null where it is unknown. `kinds` are the kinds of the attributes."""
+    match filter:
+        case And(parts):
+            return reduce(lambda a, b: a & b, (filter_column(part, kinds) for part in parts))
+        case Or(parts):
+            return reduce(lambda a, b: a | b, (filter_column(part, kinds) for part in parts))
+        case Not(part):
+            return ~filter_column(part, kinds)
+        case Compare(Attribute(name), relation, Literal(value)):
+            return _relation(attribute_column(name), relation, _literal(value, kinds.get(name)))
+        case Compare() | Unify():
+            raise TypeError(f"{filter} needs more than one event")
+        case _:
+            assert_never(filter)
+
+
+def attribute_column(name: str) -> Column:
+    """The column of an attribute; a dot goes into a struct."""
+    return F.col(".".join(f"`{part.replace('`', '``')}`" for part in name.split(".")))
+
+
+def _literal(value: int | float | str | bool, kind: str | None) -> Column:
+    if kind == "timestamp" and isinstance(value, str):
+        moment = parse_timestamp(value)
+        if moment is not None:
+            return F.timestamp_micros(F.lit(moment))
+    return F.lit(value)
+
+
+def _relation(left: Column, relation: Relation, right: Column) -> Column:
+    match relation:
+        case Relation.EQ:
+            return left == right
+        case Relation.NE:
+            return left != right
+        case Relation.LT:
+            return left < right
+        case Relation.LE:
+            return left <= right
+        case Relation.GT:
+            return left > right
+        case Relation.GE:
+            return left >= right
+        case _:
+            assert_never(relation)
