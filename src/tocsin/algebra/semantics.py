@@ -91,8 +91,10 @@ def _tree(pattern: Pattern, prefix: str) -> _Tree:
             case Atom():
                 return _Place(node, behind, seen, running)
             case AllOf():
-                name = f"{prefix}#{len(tree.inner)}"
-                tree.inner.append((name, node))
+                # Equal parts are one detector: its composite is one event, which a token cannot take twice.
+                name = next((known for known, part in tree.inner if part == node), f"{prefix}#{len(tree.inner)}")
+                if all(known != name for known, _ in tree.inner):
+                    tree.inner.append((name, node))
                 return _Place(_composite(name, node), behind, {}, running)
             case Sequence(parts, order):
                 links: list[int | None] = [None]

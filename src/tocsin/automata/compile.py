@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, assert_never
 
 import numpy as np
@@ -259,6 +260,9 @@ class _Writer:
             case _:
                 assert_never(filter)
 
+    def _link_mask(self, links: Iterable[int]) -> int:
+        return _mask(self.links[link] for link in links if link in self.links)
+
     def finish(self, words: int) -> rt.Detector:
         """The program, now that the number of bits is known."""
         states, moves = self.automaton.states, self.moves
@@ -277,46 +281,57 @@ class _Writer:
                 at += 1
         names = sorted({timer.name for timer in self.automaton.timers})
         spec_list: list[int] = []
-        accept_at, domain_at = [], []
-        for _, accept, other, _ in tests:
-            accept_at.append(len(spec_list))
-            spec_list += accept
-            domain_at.append(len(spec_list))
-            spec_list += other
+        test_rows = []
+        for negated, accept, other, heard in tests:
+            middle, stop = len(spec_list) + len(accept), len(spec_list) + len(accept) + len(other)
+            test_rows.append((negated, heard, len(spec_list), middle, middle, stop))
+            spec_list += (*accept, *other)
+        move_at, step_at = _offsets(len(s.moves) for s in states), _offsets(len(m.steps) for m in moves)
         program = rt.Program(
             family=rt.TOKENS,
             restart_always=self.detector.reading.restart == "always",
             variables=len(self.variables),
             links=len(self.links),
-            starts=np.array(self.automaton.starts, np.int32),
-            state_moves=_offsets(len(state.moves) for state in states),
-            state_all_strong=np.array([state.all_strong for state in states], np.bool_),
-            state_has_code=has_code,
-            state_domain=domain,
-            state_timers=_masks(state.running for state in states),
-            move_test=np.array(self.move_tests, np.int32),
-            move_strong=np.array([move.strong for move in moves], np.bool_),
-            move_enters=_masks((self.links[link] for link in move.enters if link in self.links) for move in moves),
-            move_check=np.array(self.checks, np.int32),
-            move_emits=np.array([move.emits for move in moves], np.bool_),
-            move_steps=_offsets(len(move.steps) for move in moves),
-            step_state=np.array([step.state for step in steps], np.int32),
-            step_arms=_masks(step.arms for step in steps),
-            step_timers=_masks(states[step.state].running for step in steps),
-            step_links=_masks(
-                (self.links[link] for link in states[step.state].behind if link in self.links) for step in steps
+            starts=_table(self.automaton.starts),
+            states=_table(
+                (
+                    (move_at[n], move_at[n + 1], state.all_strong, has_code[n], _mask(state.running))
+                    for n, state in enumerate(states)
+                ),
+                5,
             ),
-            test_negated=np.array([test[0] for test in tests], np.bool_),
-            test_timers=np.array([test[3] for test in tests], np.uint64),
-            test_accept=np.array([accept_at, domain_at], np.int32).T.copy(),
-            test_domain=np.array([domain_at, [*accept_at[1:], len(spec_list)]], np.int32).T.copy(),
-            spec_list=np.array(spec_list, np.int32),
-            spec_bit=np.array(self.spec_bits, np.int32),
-            spec_code=np.array(self.spec_code, np.int32),
-            code=np.array(self.code, np.int32).reshape(-1, 4),
-            timer_after=np.array([-1 if t.after is None else t.after for t in self.automaton.timers], np.int64),
-            timer_at=np.array([t.at or 0 for t in self.automaton.timers], np.int64),
-            timer_rank=np.array([names.index(t.name) for t in self.automaton.timers], np.int32),
+            domain=domain,
+            moves=_table(
+                (
+                    (
+                        self.move_tests[n],
+                        move.strong,
+                        self._link_mask(move.enters),
+                        self.checks[n],
+                        move.emits,
+                        step_at[n],
+                        step_at[n + 1],
+                    )
+                    for n, move in enumerate(moves)
+                ),
+                7,
+            ),
+            steps=_table(
+                (
+                    (step.state, _mask(step.arms), _mask(states[step.state].running), self._link_mask(states[step.state].behind))
+                    for step in steps
+                ),
+                4,
+            ),
+            tests=_table(test_rows, 6),
+            spec_list=_table(spec_list),
+            specs=_table(
+                ((bit, self.spec_code[n], self.spec_code[n + 1]) for n, bit in enumerate(self.spec_bits)), 3
+            ),
+            code=_table(self.code, 4),
+            timers=_table(
+                ((-1 if t.after is None else t.after, t.at or 0, names.index(t.name)) for t in self.automaton.timers), 3
+            ),
         )
         roles = tuple(spec.name for spec in self.specs)
         timers = tuple(timer.name for timer in self.automaton.timers)
@@ -324,12 +339,15 @@ class _Writer:
 
 
 def _mask(numbers: Iterable[int]) -> int:
-    return sum(1 << number for number in set(numbers))
+    """A set of numbers below 64 as the bits of a signed integer."""
+    bits = sum(1 << number for number in set(numbers))
+    return bits - (1 << 64) if bits >> 63 else bits
 
 
-def _masks(sets: Iterable[Iterable[int]]) -> rt.Array:
-    return np.array([_mask(numbers) for numbers in sets], np.uint64)
+def _table(rows: Iterable[Any], width: int | None = None) -> rt.Array:
+    table = np.array([row for row in rows], np.int64)
+    return table if width is None else table.reshape(-1, width)
 
 
-def _offsets(counts: Iterable[int]) -> rt.Array:
-    return np.concatenate([[0], np.cumsum(list(counts))]).astype(np.int32)
+def _offsets(counts: Iterable[int]) -> list[int]:
+    return [0, *accumulate(counts)]

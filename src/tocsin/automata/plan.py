@@ -23,6 +23,7 @@ class Detector:
     pattern: Pattern
     reading: Reading
     inputs: tuple[int, ...] = ()
+    copy: bool = False  # the right side of `C || C`, whose composites are events of their own
 
 
 @dataclass
@@ -66,12 +67,12 @@ def plan(subscriptions: Iterable[Subscription]) -> Graph:
     return graph
 
 
-def _detector(pattern: Pattern, cut: _Cut) -> int:
+def _detector(pattern: Pattern, cut: _Cut, *, copy: bool = False) -> int:
     """The number of the detector for a pattern, which may be there already."""
     fresh = replace(cut, used=set(), inside=[])
     plain = _either_order(pattern, fresh) if isinstance(pattern, AllOf) else _plain(pattern, fresh)
     order = [k for k in cut.named.values() if k in fresh.used]
-    detector = Detector(plain, cut.reading, tuple(dict.fromkeys([*order, *fresh.inside])))
+    detector = Detector(plain, cut.reading, tuple(dict.fromkeys([*order, *fresh.inside])), copy)
     if detector in cut.graph.detectors:
         return cut.graph.detectors.index(detector)
     cut.graph.detectors.append(detector)
@@ -80,13 +81,14 @@ def _detector(pattern: Pattern, cut: _Cut) -> int:
 
 def _either_order(pattern: AllOf, cut: _Cut) -> Pattern:
     """`C1 || C2` over the composites of its sides: each takes the first later one of the other. Paper: 003, Fig. 14g."""
-    left, right = _composite(pattern.left, cut), _composite(pattern.right, cut)
+    left = _composite(pattern.left, cut)
+    right = _composite(pattern.right, cut, copy=pattern.left == pattern.right)
     return AnyOf((Sequence((left, right), Order.WEAK), Sequence((right, left), Order.WEAK)))
 
 
-def _composite(pattern: Pattern, cut: _Cut) -> Atom:
+def _composite(pattern: Pattern, cut: _Cut, *, copy: bool = False) -> Atom:
     """The composites of a pattern as a symbol; variables that it shares with its surroundings must agree."""
-    number = _detector(pattern, cut)
+    number = _detector(pattern, cut, copy=copy)
     cut.inside.append(number)
     shared = tuple(Unify(variable) for variable in sorted(pattern_variables(pattern)))
     return Atom((EventSpec(composite_type(number), And(shared) if shared else None),))

@@ -33,6 +33,7 @@ class Batch(NamedTuple):
     ids: pa.Array | Array | None  # what breaks ties of time; None for the order of the rows
     bits: Array  # uint64 (R, words)
     values: list[Column]  # one column for each of the plan's `columns`
+    ordered: bool = False  # the rows are sorted by key and in the total order already
 
 
 class Matches(NamedTuple):
@@ -41,10 +42,10 @@ class Matches(NamedTuple):
     key: Array  # int64, into the keys of the result
     start: Array  # int64
     end: Array  # int64
-    variables: Array  # int32
+    variables: Array  # int64 (matches, variables), numbers of values
     offsets: Array  # int64
     refs: Array  # int64
-    roles: Array  # int32
+    roles: Array  # int64
     times: Array  # int64
 
 
@@ -77,17 +78,17 @@ def feed(plan: Plan, state: State, batch: Batch, until: int, *, keep: bool = Tru
     """
     keys = list(state.keys)
     codes = _key_codes(batch, keys)
-    order, _ = total_order(codes, len(keys), batch.start, batch.end, batch.ids)
+    if not batch.ordered or (np.diff(codes) < 0).any():
+        order, _ = total_order(codes, len(keys), batch.start, batch.end, batch.ids)
+        batch, codes = _sorted(batch, order), codes[order]
     kept = 0 if state.events is None else state.events.num_rows
     interned = Interned()
     for value in state.values:
         interned.number(value)
-    columns = [interned.column(column)[order] for column in batch.values]
-    values = np.stack(columns, axis=1) if columns else np.empty((len(order), 0), np.int32)
-    primitive = _Input(
-        codes[order], batch.start[order], batch.end[order], batch.bits[order], values, kept + np.arange(len(order))
-    )
-    events = batch.events.take(pa.array(order))
+    columns = [interned.column(column) for column in batch.values]
+    values = np.stack(columns, axis=1) if columns else np.empty((len(codes), 0), np.int32)
+    primitive = _Input(codes, batch.start, batch.end, batch.bits, values, kept + np.arange(len(codes)))
+    events = batch.events
     if state.events is not None:
         events = pa.concat_tables([state.events, events.cast(state.events.schema)])
     composites = list(state.composites)
@@ -102,8 +103,21 @@ def feed(plan: Plan, state: State, batch: Batch, until: int, *, keep: bool = Tru
         after.append(tokens)
         if number in read_by_others:
             produced[number] = _as_input(plan, number, matches, composites, interned)
-    following = _following(keys, interned, events, composites, after) if keep else None
+    following = _following(plan, keys, interned, events, composites, after) if keep else None
     return Result(tuple(found), events, tuple(composites), keys, interned.values, following)
+
+
+def _sorted(batch: Batch, order: Array) -> Batch:
+    def column(values: Column) -> Column:
+        return [values[row] for row in order.tolist()] if isinstance(values, list) else values.take(pa.array(order))
+
+    return batch._replace(
+        events=batch.events.take(pa.array(order)),
+        start=batch.start[order],
+        end=batch.end[order],
+        bits=batch.bits[order],
+        values=[column(values) for values in batch.values],
+    )
 
 
 def _key_codes(batch: Batch, keys: list[tuple[Any, ...]]) -> Array:
@@ -128,7 +142,7 @@ def _key_codes(batch: Batch, keys: list[tuple[Any, ...]]) -> Array:
 
 def _rows_for(plan: Plan, detector: Detector, primitive: _Input, composites: list[_Input]) -> _Input:
     """The rows a detector can use: primitive events of its domain, and the composites it reads, in the total order."""
-    domain = np.bitwise_or.reduce(detector.program.state_domain, axis=0)
+    domain = np.bitwise_or.reduce(detector.program.domain, axis=0)
     mask = (primitive.bits & domain).any(axis=1)
     own = primitive if mask.all() else _Input(*(column[mask] for column in primitive))
     if not composites:
@@ -149,84 +163,68 @@ def _run(
     interned: Interned,
     until: int,
     limit: int,
-    key_values: list[tuple[Any, ...]],
+    keys_of: list[tuple[Any, ...]],
 ) -> tuple[Matches, Tokens]:
     program = detector.program
-    waiting = len(before.state)
-    pool = kernel.empty_pool(program, max(64, 2 * waiting))
-    pool.state[:waiting] = before.state
-    pool.key[:waiting] = before.key
-    pool.node[:waiting] = before.node
-    pool.last_start[:waiting] = before.last_start
-    pool.last_end[:waiting] = before.last_end
-    pool.variables[:waiting] = before.variables
-    pool.ends[:waiting] = before.ends
-    pool.timers[:waiting] = before.timers
-    nodes = len(before.node_parent)
-    arena = kernel.empty_arena(max(64, 2 * nodes))
-    arena.parent[:nodes] = before.node_parent
-    arena.ref[:nodes] = before.node_ref
-    arena.role[:nodes] = before.node_role
-    arena.time[:nodes] = before.node_time
-    arena.start[:nodes] = before.node_start
-    arena.depth[:nodes] = before.node_depth
-    found = kernel.Found(np.empty(64, np.int64), np.empty(64, np.int64), np.empty((64, program.variables), np.int32))
-    counts = np.zeros(8, np.int64)
-    counts[kernel.FREE] = len(pool.state) - waiting
-    counts[kernel.NODES] = nodes
-    alive = np.full(keys, np.uint64(0xFFFF_FFFF_FFFF_FFFF), np.uint64)
+    where = kernel.layout(program)
+    waiting = len(before.rows)
+    pool = np.full((max(64, 2 * waiting), where[kernel.WIDTH]), -1, np.int64)
+    pool[:waiting] = before.rows
+    free = np.arange(len(pool) - 1, -1, -1, dtype=np.int64)
+    nodes = np.zeros((max(64, 2 * len(before.nodes)), kernel.NODE_WIDTH), np.int64)
+    nodes[: len(before.nodes)] = before.nodes
+    found = np.empty((64, kernel.MATCH_WIDTH + program.variables), np.int64)
+    counts = np.zeros(kernel.COUNTERS, np.int64)
+    counts[kernel.FREE] = len(pool) - waiting
+    counts[kernel.NODES] = len(before.nodes)
+    alive = np.full(keys, -1, np.int64)
     for key, mask in before.alive.items():
-        alive[key] = np.uint64(mask)
-    offsets = np.searchsorted(rows.key, np.arange(keys + 1))
-    token_offsets = np.searchsorted(before.key, np.arange(keys + 1))
-    events = kernel.Rows(offsets, rows.start, rows.end, np.ascontiguousarray(rows.bits), rows.values, rows.ref)
-    pool, arena, found = kernel.run(
-        program, events, interned.arrays(), pool, arena, found, counts, token_offsets, alive, until, limit
+        alive[key] = mask
+    numbers = np.arange(keys + 1)
+    events = kernel.Rows(np.searchsorted(rows.key, numbers), rows.start, rows.end, rows.bits, rows.values, rows.ref)
+    token_offsets = np.searchsorted(before.rows[:, kernel.KEY], numbers)
+    pool, nodes, found = kernel.run(
+        program, events, interned.arrays(), where, pool, free, nodes, found, counts, token_offsets, alive, until, limit
     )
-    if counts[kernel.PEAK] < 0:
-        key = key_values[int(-1 - counts[kernel.PEAK])]
-        shown = ", ".join(map(repr, key)) if key else "the whole stream"
+    if counts[kernel.OVERFLOW]:
+        key_values = keys_of[int(counts[kernel.OVERFLOW]) - 1]
+        shown = ", ".join(map(repr, key_values)) if key_values else "the whole stream"
         raise LimitError(
             "too-many-partial-matches",
             f"more than {limit:,} partial matches wait at once (key: {shown})",
             hint="bound the pattern by a timer, as in ([A], [B])_{T1=1h}, or choose a finer key",
         )
-    return _matches(arena, found, int(counts[kernel.MATCHES])), _tokens(pool, arena, int(counts[kernel.NODES]), alive)
+    matches = _matches(nodes, found[: counts[kernel.MATCHES]])
+    return matches, _tokens(pool, nodes, int(counts[kernel.NODES]), alive)
 
 
-def _matches(arena: kernel.Arena, found: kernel.Found, count: int) -> Matches:
-    nodes = found.node[:count]
-    offsets, refs, roles, times = kernel.unroll(arena, nodes)
+def _matches(nodes: Array, found: Array) -> Matches:
+    ends = np.ascontiguousarray(found[:, kernel.MATCH_NODE])
+    offsets, refs, roles, times = kernel.unroll(nodes, ends)
     return Matches(
-        found.key[:count].copy(), arena.start[nodes], arena.time[nodes], found.variables[:count].copy(), offsets, refs, roles, times
+        found[:, kernel.MATCH_KEY].copy(),
+        nodes[ends, kernel.START],
+        nodes[ends, kernel.TIME],
+        found[:, kernel.MATCH_WIDTH :].copy(),
+        offsets,
+        refs,
+        roles,
+        times,
     )
 
 
-def _tokens(pool: kernel.Pool, arena: kernel.Arena, nodes: int, alive: Array) -> Tokens:
+def _tokens(pool: Array, nodes: Array, count: int, alive: Array) -> Tokens:
     """The tokens that still wait, and only the nodes they need."""
-    live = np.flatnonzero(pool.state >= 0)
-    live = live[np.argsort(pool.key[live], kind="stable")]
-    keep = kernel.reachable(arena.parent, pool.node[live], nodes)
+    rows = pool[pool[:, kernel.STATE] >= 0]
+    rows = rows[np.argsort(rows[:, kernel.KEY], kind="stable")]
+    keep = kernel.reachable(nodes, np.ascontiguousarray(rows[:, kernel.NODE]), count)
     place = np.cumsum(keep) - 1
-    kept = np.flatnonzero(keep)
-    full = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
-    return Tokens(
-        pool.key[live],
-        pool.state[live],
-        place[pool.node[live]],
-        pool.last_start[live],
-        pool.last_end[live],
-        pool.variables[live],
-        pool.ends[live],
-        pool.timers[live],
-        place[arena.parent[kept]],
-        arena.ref[kept],
-        arena.role[kept],
-        arena.time[kept],
-        arena.start[kept],
-        arena.depth[kept],
-        {int(key): int(alive[key]) for key in np.flatnonzero(alive != full)},
-    )
+    kept = nodes[:count][keep]
+    rows[:, kernel.NODE] = place[rows[:, kernel.NODE]]
+    kept[:, kernel.PARENT] = place[kept[:, kernel.PARENT]]
+    # Which token or child a node met last matters only within one batch.
+    kept[:, [kernel.CHILD, kernel.TOKENS]] = -1
+    return Tokens(rows, kept, {int(key): int(alive[key]) for key in np.flatnonzero(alive != -1)})
 
 
 def _as_input(plan: Plan, number: int, matches: Matches, composites: list[Composite], interned: Interned) -> _Input:
@@ -280,28 +278,26 @@ def _leaf_order(plan: Plan, composites: list[Composite], number: int) -> list[tu
 
 
 def _following(
-    keys: list[tuple[Any, ...]], interned: Interned, events: pa.Table, composites: list[Composite], tokens: list[Tokens]
+    plan: Plan, keys: list[tuple[Any, ...]], interned: Interned, events: pa.Table, composites: list[Composite], tokens: list[Tokens]
 ) -> State:
     """The state with only the keys, values, events and composites that tokens still hold, renumbered."""
+    variables = [slice(kernel.TOKEN_WIDTH, kernel.TOKEN_WIDTH + d.program.variables) for d in plan.detectors]
     needed = _needed_refs(tokens, composites)
     rows = sorted(ref for ref in needed if ref >= 0)
     kept_composites = sorted(-2 - ref for ref in needed if ref <= -2)
     new_ref = {ref: i for i, ref in enumerate(rows)} | {-2 - c: -2 - i for i, c in enumerate(kept_composites)} | {-1: -1}
-    used_keys = sorted({int(k) for t in tokens for k in (*np.unique(t.key).tolist(), *t.alive)})
+    used_keys = sorted({int(k) for t in tokens for k in (*np.unique(t.rows[:, kernel.KEY]).tolist(), *t.alive)})
     new_key = {key: i for i, key in enumerate(used_keys)}
-    numbers = {int(n) for t in tokens for n in np.unique(t.variables) if n >= 0}
+    numbers = {int(n) for t, own in zip(tokens, variables, strict=True) for n in np.unique(t.rows[:, own]) if n >= 0}
     numbers |= {n for c in kept_composites for n in composites[c].variables if n >= 0}
     used_values = sorted(numbers)
     new_value = {n: i for i, n in enumerate(used_values)} | {-1: -1}
-    renumbered = tuple(
-        t._replace(
-            key=_mapped(t.key, new_key),
-            variables=_mapped(t.variables, new_value).astype(np.int32),
-            node_ref=_mapped(t.node_ref, new_ref),
-            alive={new_key[key]: mask for key, mask in t.alive.items()},
-        )
-        for t in tokens
-    )
+    renumbered = []
+    for t, own in zip(tokens, variables, strict=True):
+        t.rows[:, kernel.KEY] = _mapped(t.rows[:, kernel.KEY], new_key)
+        t.rows[:, own] = _mapped(t.rows[:, own], new_value)
+        t.nodes[:, kernel.REF] = _mapped(t.nodes[:, kernel.REF], new_ref)
+        renumbered.append(t._replace(alive={new_key[key]: mask for key, mask in t.alive.items()}))
     return State(
         VERSION,
         tuple(keys[key] for key in used_keys),
@@ -314,12 +310,12 @@ def _following(
             )
             for c in kept_composites
         ),
-        renumbered,
+        tuple(renumbered),
     )
 
 
 def _needed_refs(tokens: list[Tokens], composites: list[Composite]) -> set[int]:
-    waiting = [int(ref) for t in tokens for ref in np.unique(t.node_ref)]
+    waiting = [int(ref) for t in tokens for ref in np.unique(t.nodes[:, kernel.REF])]
     needed: set[int] = set()
     while waiting:
         ref = waiting.pop()

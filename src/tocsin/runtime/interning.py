@@ -47,7 +47,7 @@ class Interned:
 
     def arrays(self) -> Values:
         """Kinds and ranks for the kernel."""
-        kinds = np.array([_KINDS.index(kind(value)) for value in self.values], np.int8)
+        kinds = np.array([_KINDS.index(kind(value)) for value in self.values], np.int64)
         ranks = np.zeros(len(self.values), np.int64)
         for code in range(len(_KINDS)):
             own = [number for number, k in enumerate(kinds) if k == code]

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tocsin.runtime.conditions import truth
 from tocsin.runtime.feed import Matches, Result
@@ -35,9 +36,10 @@ class _Leaves(NamedTuple):
 
     offsets: Array  # int64 (matches+1,)
     refs: Array  # int64; -1 for a timer
-    roles: list[str]
+    roles: Array  # int64, into names
+    names: list[str]
     times: Array  # int64
-    paths: list[list[int]]
+    paths: pa.Array  # lists of int32
 
 
 def match_schema(key: pa.DataType, attributes: pa.StructType | None) -> pa.Schema:
@@ -86,25 +88,37 @@ def to_arrow(plan: Plan, result: Result, output: Output, schema: pa.Schema) -> p
 
 
 def _leaves(plan: Plan, result: Result, detector: int, matches: Matches) -> _Leaves:
-    own = plan.detectors[detector]
-    # Roles count from 0 for specs and from -1 down for timers, which is how Python indexes a list from its end.
-    names = [*own.spec_roles, *reversed(own.timer_names)]
-    roles = [names[role] for role in matches.roles.tolist()]
-    counts = np.diff(matches.offsets)
+    names = _role_names(plan, detector)
+    roles = np.where(matches.roles < 0, len(names) + matches.roles, matches.roles)
+    places = np.arange(len(matches.refs)) - np.repeat(matches.offsets[:-1], np.diff(matches.offsets)) + 1
     if not (matches.refs <= -2).any():
-        places = np.arange(len(matches.refs)) - np.repeat(matches.offsets[:-1], counts) + 1
-        return _Leaves(matches.offsets, matches.refs, roles, matches.times, [[place] for place in places.tolist()])
-    offsets, refs, opened, times, paths = [0], [], [], [], []
-    for i in range(len(matches.key)):
-        for at in range(int(matches.offsets[i]), int(matches.offsets[i + 1])):
-            place = at - int(matches.offsets[i]) + 1
-            for ref, role, time, path in _open(plan, result, int(matches.refs[at]), roles[at], int(matches.times[at])):
-                refs.append(ref)
-                opened.append(role)
-                times.append(time)
-                paths.append([place, *path])
-        offsets.append(len(refs))
-    return _Leaves(np.array(offsets), np.array(refs, np.int64), opened, np.array(times, np.int64), paths)
+        paths = pa.ListArray.from_arrays(
+            pa.array(np.arange(len(places) + 1), pa.int32()), pa.array(places, pa.int32())
+        )
+        return _Leaves(matches.offsets, matches.refs, roles, names, matches.times, paths)
+    opened = [
+        [(ref, role, time, [place, *path]) for ref, role, time, path in _open(plan, result, ref, names[role], time)]
+        for ref, role, time, place in zip(
+            matches.refs.tolist(), roles.tolist(), matches.times.tolist(), places.tolist(), strict=True
+        )
+    ]
+    leaves = [leaf for constituent in opened for leaf in constituent]
+    counts = np.concatenate([[0], np.cumsum([len(constituent) for constituent in opened])])
+    names = list(dict.fromkeys(role for _, role, _, _ in leaves))
+    return _Leaves(
+        counts[matches.offsets].astype(np.int64),
+        np.array([ref for ref, _, _, _ in leaves], np.int64),
+        np.array([names.index(role) for _, role, _, _ in leaves], np.int64),
+        names,
+        np.array([time for _, _, time, _ in leaves], np.int64),
+        pa.array([path for _, _, _, path in leaves], pa.list_(pa.int32())),
+    )
+
+
+def _role_names(plan: Plan, detector: int) -> list[str]:
+    """Roles count from 0 for specs and from -1 down for timers, which is how Python indexes a list from its end."""
+    own = plan.detectors[detector]
+    return [*own.spec_roles, *reversed(own.timer_names)]
 
 
 def _open(plan: Plan, result: Result, ref: int, role: str, time: int) -> list[tuple[int, str, int, list[int]]]:
@@ -112,8 +126,7 @@ def _open(plan: Plan, result: Result, ref: int, role: str, time: int) -> list[tu
     if ref >= -1:
         return [(ref, role, time, [])]
     composite = result.composites[-2 - ref]
-    own = plan.detectors[composite.detector]
-    names = [*own.spec_roles, *reversed(own.timer_names)]
+    names = _role_names(plan, composite.detector)
     found = []
     for place, (inner, code, when) in enumerate(zip(composite.refs, composite.roles, composite.times, strict=True), 1):
         found += [(r, n, t, [place, *path]) for r, n, t, path in _open(plan, result, inner, names[code], when)]
@@ -126,7 +139,8 @@ def _lookup(result: Result, leaves: _Leaves, match: int):  # type: ignore[no-unt
     def values(operand: tuple[Any, ...]) -> list[Value]:
         _, role, name = operand
         column = result.events.column(f"where:{name}")
-        own = [int(leaves.refs[at]) for at in places if leaves.roles[at] == role and leaves.refs[at] >= 0]
+        named = [number for number, known in enumerate(leaves.names) if known == role]
+        own = [int(leaves.refs[at]) for at in places if leaves.roles[at] in named and leaves.refs[at] >= 0]
         return [column[ref].as_py() for ref in own]
 
     return values
@@ -135,13 +149,15 @@ def _lookup(result: Result, leaves: _Leaves, match: int):  # type: ignore[no-unt
 def _chosen(matches: Matches, leaves: _Leaves, keep: list[int]) -> tuple[Matches, _Leaves]:
     chosen = np.array(keep, np.int64)
     counts = np.diff(leaves.offsets)[chosen]
-    places = [at for i in keep for at in range(int(leaves.offsets[i]), int(leaves.offsets[i + 1]))]
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    places = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts) + np.repeat(leaves.offsets[chosen], counts)
     kept = _Leaves(
-        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        leaves.refs[places] if places else np.empty(0, np.int64),
-        [leaves.roles[at] for at in places],
-        leaves.times[places] if places else np.empty(0, np.int64),
-        [leaves.paths[at] for at in places],
+        offsets,
+        leaves.refs[places],
+        leaves.roles[places],
+        leaves.names,
+        leaves.times[places],
+        leaves.paths.take(pa.array(places)),
     )
     only = Matches(
         matches.key[chosen], matches.start[chosen], matches.end[chosen], matches.variables[chosen], *matches[4:]
@@ -149,20 +165,25 @@ def _chosen(matches: Matches, leaves: _Leaves, keep: list[int]) -> tuple[Matches
     return only, kept
 
 
-def _ids(result: Result, leaves: _Leaves) -> list[str | None]:
-    taken = result.events.column("id").take(_indices(leaves))
-    return taken.to_pylist()  # type: ignore[no-any-return]
+def _ids(result: Result, leaves: _Leaves) -> pa.Array:
+    """The ids of the events as text; a copy of an equal row has its number behind it."""
+    ids = result.events.column("id").take(_indices(leaves)).combine_chunks().cast(pa.string())
+    if "copy" not in result.events.column_names:
+        return ids
+    copies = result.events.column("copy").take(_indices(leaves)).combine_chunks()
+    numbered = pc.binary_join_element_wise(ids, copies.cast(pa.string()), "#")
+    return pc.if_else(pc.greater(copies, 0), numbered, ids)
 
 
 def _indices(leaves: _Leaves) -> pa.Array:
     return pa.array(leaves.refs, pa.int64(), mask=leaves.refs < 0)
 
 
-def _match_ids(
-    output: Output, result: Result, matches: Matches, leaves: _Leaves, ids: list[str | None]
-) -> list[str]:
-    offsets, times = leaves.offsets.tolist(), leaves.times.tolist()
-    named = [f"{role}@{time}" if key is None else key for key, role, time in zip(ids, leaves.roles, times, strict=True)]
+def _match_ids(output: Output, result: Result, matches: Matches, leaves: _Leaves, ids: pa.Array) -> list[str]:
+    offsets = leaves.offsets.tolist()
+    named = ids.to_pylist()
+    for at in np.flatnonzero(leaves.refs < 0).tolist():
+        named[at] = f"{leaves.names[leaves.roles[at]]}@{leaves.times[at]}"
     prefix = hashlib.blake2b(output.fingerprint.encode(), digest_size=16)
     found = []
     for i, key in enumerate(matches.key.tolist()):
@@ -173,23 +194,23 @@ def _match_ids(
 
 
 def _keys(result: Result, matches: Matches, type: pa.DataType) -> pa.Array:
-    keys = [result.keys[key] for key in matches.key.tolist()]
     if pa.types.is_struct(type):
         names = [field.name for field in type]
-        return pa.array([dict(zip(names, key, strict=True)) for key in keys], type)
-    return pa.array([key[0] if key else None for key in keys], type)
+        keys = pa.array([dict(zip(names, key, strict=True)) for key in result.keys], type)
+    else:
+        keys = pa.array([key[0] if key else None for key in result.keys], type)
+    return keys.take(pa.array(matches.key))
 
 
-def _constituents(result: Result, leaves: _Leaves, ids: list[str | None], type: pa.ListType) -> pa.Array:
+def _constituents(result: Result, leaves: _Leaves, ids: pa.Array, type: pa.ListType) -> pa.Array:
     events, indices = result.events, _indices(leaves)
     timer = leaves.refs < 0
-    paths = pa.array(leaves.paths, pa.list_(pa.int32()))
     types = events.column("type").take(indices).combine_chunks()
     fields = {
-        "role": pa.array(leaves.roles, pa.string()),
-        "type": pa.compute.if_else(pa.array(timer), "timer", types),
-        "id": pa.array(ids, pa.string()),
-        "path": paths,
+        "role": pa.array(leaves.names, pa.string()).take(pa.array(leaves.roles)),
+        "type": pc.if_else(pa.array(timer), "timer", types),
+        "id": ids,
+        "path": leaves.paths,
     }
     for end in ("start", "end"):
         moments = events.column(end).take(indices).combine_chunks().fill_null(0).to_numpy(zero_copy_only=False)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tocsin.runtime.feed import FOREVER, Batch, Result, feed
 from tocsin.runtime.matches import to_arrow
@@ -21,6 +22,7 @@ from tocsin.runtime.state import initial
 
 SLICE = 250_000  # rows per call of a kernel, which bounds what one call allocates
 OUTPUT_ROWS = 50_000
+_REPORTED = ("id", "copy", "type", "start", "end", "attributes")
 
 
 class Job(NamedTuple):
@@ -56,7 +58,7 @@ def _results(plan: Plan, table: pa.Table, job: Job) -> Iterator[Result]:
         count = len(distinct)
     ids = table.column("id").combine_chunks()
     order, offsets = total_order(codes, count, start, end, ids)
-    table = _distinct_ids(table, order)
+    table = _with_copies(table, order, codes, end)
     state = initial(plan)
     for rows, whole in _slices(order, offsets, end):
         until = FOREVER if whole else int(end[rows[-1]])
@@ -92,33 +94,31 @@ def _numbers(table: pa.Table, name: str) -> Array:
 def _batch(plan: Plan, table: pa.Table, rows: Array, keys: int) -> Batch:
     part = table.take(pa.array(rows))
     bits = [_numbers(part, f"bits{word}").view(np.uint64) for word in range(plan.words)]
-    reported = [n for n in part.column_names if n in ("id", "type", "start", "end", "attributes") or n.startswith("where:")]
+    reported = [name for name in part.column_names if name in _REPORTED or name.startswith("where:")]
     return Batch(
         part.select(reported),
         [part.column(f"key{i}").combine_chunks() for i in range(keys)],
         _numbers(part, "start"),
         _numbers(part, "end"),
-        # The rows come in the total order already.
-        np.arange(len(rows), dtype=np.int64),
+        None,
         np.stack(bits, axis=1),
         [part.column(f"value:{name}").combine_chunks() for name in plan.columns],
+        ordered=True,
     )
 
 
-def _distinct_ids(table: pa.Table, order: Array) -> pa.Table:
-    """Ids as text. Rows that are equal in every column share an id; a number behind it tells them apart."""
-    column = table.column("id").combine_chunks()
-    texts = column.cast(pa.string())
-    if len(order) > 1:
-        coded = column.dictionary_encode().indices.to_numpy(zero_copy_only=False)
-        counts = np.bincount(coded, minlength=1)
-        if counts.max() > 1:
-            names = texts.to_pylist()
-            seen: dict[int, int] = {}
-            for row in order.tolist():
-                if counts[coded[row]] > 1:
-                    number = seen[coded[row]] = seen.get(int(coded[row]), 0) + 1
-                    if number > 1:
-                        names[row] = f"{names[row]}#{number}"
-            texts = pa.array(names, pa.string())
-    return table.set_column(table.column_names.index("id"), "id", texts)
+def _with_copies(table: pa.Table, order: Array, codes: Array, end: Array) -> pa.Table:
+    """A column `copy` that tells rows apart that are equal in every column: 0 for the first, 1 for the next, …
+
+    Such rows share an id, and are neighbours in the order. Usually there are none, and no column.
+    """
+    ids = table.column("id").combine_chunks().take(pa.array(order))
+    same = np.asarray(pc.equal(ids[1:], ids[:-1]).fill_null(False)).astype(bool)
+    same &= (end[order[1:]] == end[order[:-1]]) & (codes[order[1:]] == codes[order[:-1]])
+    if not same.any():
+        return table
+    place = np.arange(len(order))
+    first = np.maximum.accumulate(np.where(np.concatenate([[True], ~same]), place, 0))
+    copies = np.empty(len(order), np.int64)
+    copies[order] = place - first
+    return table.append_column("copy", pa.array(copies))

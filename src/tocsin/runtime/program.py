@@ -4,6 +4,7 @@ Nothing here knows a pattern, a language or Spark. `automata` writes programs; t
 detector; a plan is the detectors of a job in an order in which each comes after those whose composites it reads.
 
 Every table names its dtype and shape: S states, M moves, K steps, Q tests, P specs, C code rows, T timers, W words of bits.
+Few wide tables instead of many narrow ones, because a kernel hands its arrays from function to function.
 """
 
 from __future__ import annotations
@@ -28,39 +29,22 @@ EQ, NE, LT, LE, GT, GE = range(6)
 
 
 class Program(NamedTuple):
-    """One detector of the token family."""
+    """One detector of the token family. Masks are 64 bits in an int64; ranges are a first row and the row after the last."""
 
     family: int
     restart_always: bool
     variables: int  # how many variables a token carries
     links: int  # how many ends of strong links a token carries
-    starts: Array  # int32 (number of start states,)
-    state_moves: Array  # int32 (S+1,)  moves of a state: from, to
-    state_all_strong: Array  # bool (S,)
-    state_has_code: Array  # bool (S,)  whether what an event means depends on the token's variables
-    state_domain: Array  # uint64 (S, W)  bits of the events that can move or end a token
-    state_timers: Array  # uint64 (S,)  timers that run here
-    move_test: Array  # int32 (M,)
-    move_strong: Array  # bool (M,)
-    move_enters: Array  # uint64 (M,)  strong links whose right side begins with this move
-    move_check: Array  # int32 (M,)  the strong link whose end the event must follow, or -1
-    move_emits: Array  # bool (M,)
-    move_steps: Array  # int32 (M+1,)
-    step_state: Array  # int32 (K,)
-    step_arms: Array  # uint64 (K,)  timers to start
-    step_timers: Array  # uint64 (K,)  timers that go on running
-    step_links: Array  # uint64 (K,)  strong links whose ends are still needed
-    test_negated: Array  # bool (Q,)
-    test_timers: Array  # uint64 (Q,)  timers the test takes
-    test_accept: Array  # int32 (Q, 2)  into spec_list: from, to
-    test_domain: Array  # int32 (Q, 2)  into spec_list: from, to
-    spec_list: Array  # int32
-    spec_bit: Array  # int32 (P,)  which bit of an event says that the spec may hold
-    spec_code: Array  # int32 (P+1,)  into code; empty if the bit decides
-    code: Array  # int32 (C, 4)
-    timer_after: Array  # int64 (T,)  microseconds, or -1 for an absolute timer
-    timer_at: Array  # int64 (T,)
-    timer_rank: Array  # int32 (T,)  order of the names
+    starts: Array  # int64 (number of start states,)
+    states: Array  # int64 (S, 5): moves from, to; all moves strong; meaning depends on variables; mask of running timers
+    domain: Array  # uint64 (S, W): bits of the events that can move or end a token
+    moves: Array  # int64 (M, 7): test; strong; mask of links entered; link to check or -1; emits; steps from, to
+    steps: Array  # int64 (K, 4): state; masks of timers to start, timers that go on, links still needed
+    tests: Array  # int64 (Q, 6): negated; mask of timers taken; accepted specs from, to; domain specs from, to
+    spec_list: Array  # int64: what tests refer to
+    specs: Array  # int64 (P, 3): bit that says that the spec may hold; code from, to (empty if the bit decides)
+    code: Array  # int64 (C, 4)
+    timers: Array  # int64 (T, 3): microseconds after, or -1; moment, if absolute; rank of the name
 
 
 class Detector(NamedTuple):

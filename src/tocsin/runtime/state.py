@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from tocsin.errors import InputError
+from tocsin.runtime import tokens as kernel
 from tocsin.runtime.program import VERSION, Array, Plan
 from tocsin.values import Value
 
@@ -31,23 +32,11 @@ class Composite(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """The partial matches of one detector, sorted by key, and the tree of events they share."""
+    """The partial matches of one detector, sorted by key, and the tree of events they share (see `tokens`)."""
 
-    key: Array  # int64
-    state: Array  # int32
-    node: Array  # int64
-    last_start: Array  # int64
-    last_end: Array  # int64
-    variables: Array  # int32
-    ends: Array  # int64
-    timers: Array  # int64
-    node_parent: Array  # int64, node 0 is the root
-    node_ref: Array  # int64
-    node_role: Array  # int32
-    node_time: Array  # int64
-    node_start: Array  # int64
-    node_depth: Array  # int32
-    alive: dict[int, int]  # key -> start states it still has, where not all
+    rows: Array  # int64 (tokens, width)
+    nodes: Array  # int64 (nodes, NODE_WIDTH), the root first
+    alive: dict[int, int]  # key -> mask of the start states it still has, where not all
 
 
 class State(NamedTuple):
@@ -63,35 +52,13 @@ class State(NamedTuple):
     @property
     def partial_matches(self) -> int:
         """How many tokens are waiting, over all detectors."""
-        return sum(len(tokens.state) for tokens in self.tokens)
-
-
-def no_tokens(variables: int, links: int, timers: int) -> Tokens:
-    """A detector that has seen nothing."""
-    return Tokens(
-        np.empty(0, np.int64),
-        np.empty(0, np.int32),
-        np.empty(0, np.int64),
-        np.empty(0, np.int64),
-        np.empty(0, np.int64),
-        np.empty((0, variables), np.int32),
-        np.empty((0, links), np.int64),
-        np.empty((0, timers), np.int64),
-        np.zeros(1, np.int64),
-        np.full(1, -1, np.int64),
-        np.zeros(1, np.int32),
-        np.zeros(1, np.int64),
-        np.full(1, np.int64(1) << np.int64(62), np.int64),
-        np.zeros(1, np.int32),
-        {},
-    )
+        return sum(len(tokens.rows) for tokens in self.tokens)
 
 
 def initial(plan: Plan) -> State:
     """The state before the first event."""
-    tokens = tuple(
-        no_tokens(d.program.variables, d.program.links, len(d.program.timer_after)) for d in plan.detectors
-    )
+    widths = [kernel.layout(detector.program)[kernel.WIDTH] for detector in plan.detectors]
+    tokens = tuple(Tokens(np.empty((0, width), np.int64), kernel.root(), {}) for width in widths)
     return State(VERSION, (), (), None, (), tokens)
 
 

@@ -5,7 +5,8 @@ however many tokens wait there. The events a token has taken are a path in a tre
 are the same node, which is how a match is reported once and forks that meet again become one token. Timers of one kind run
 out in the order they were started, so each kind is a queue.
 
-Everything is allocated before an event is looked at, for the most that event can need: (tokens + starts) × moves.
+Tokens and nodes are rows of int64 tables. Everything is allocated before an event is looked at, for the most that event
+can need: tokens it touches × moves.
 """
 
 from __future__ import annotations
@@ -15,15 +16,27 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
-from tocsin.runtime.program import AND, BIND, COMPARE, EQ, FALSE, GE, GT, LE, LEAF, LT, NE, NOT, OR, TRUE, UNIFY, UNKNOWN
+from tocsin.runtime.program import AND, BIND, COMPARE, EQ, FALSE, GE, GT, LE, LEAF, LT, NE, NOT, TRUE, UNIFY, UNKNOWN
 from tocsin.runtime.program import Array, Program
 
 NEVER = np.int64(1) << np.int64(62)  # a timer that does not run; also "for ever"
 LONG_AGO = -NEVER
 
 IGNORED, ACCEPTED, FAILED = range(3)
-# counters
-TOKENS, FREE, NODES, MATCHES, PENDING, LIVE, PEAK = range(7)
+
+# Columns of a token. Behind these come its variables (numbers of values, -1 unset), the ends of its strong links, its
+# timers (NEVER if stopped), and for each timer the next and the previous token in the timer's queue.
+STATE, KEY, NODE, LAST_START, LAST_END, NEXT, PREVIOUS, SAME_NODE, TOKEN_WIDTH = range(9)
+# Columns of a node. The last child is remembered so that equal paths are one node; TOKENS heads the list of its tokens.
+PARENT, REF, ROLE, TIME, START, DEPTH, CHILD, CHILD_REF, CHILD_ROLE, CHILD_TIME, EMITTED, TOKENS, NODE_WIDTH = range(13)
+# Columns of a match; its variables follow.
+MATCH_NODE, MATCH_KEY, MATCH_WIDTH = range(3)
+# Where things are in a token, and how many.
+VARIABLES, LINKS, TIMERS, LINK_AT, TIMER_AT, NEXT_AT, PREVIOUS_AT, WIDTH = range(8)
+# Counters.
+FREE, NODES, MATCHES, PENDING, LIVE, OVERFLOW, COUNTERS = range(7)
+# Rows of the table of lists of tokens: by state, and queues by timer.
+HEAD, TAIL, SIZE = range(3)
 
 
 class Rows(NamedTuple):
@@ -33,162 +46,100 @@ class Rows(NamedTuple):
     start: Array  # int64 (R,)
     end: Array  # int64 (R,)
     bits: Array  # uint64 (R, W)
-    values: Array  # int32 (R, V)  ids of values, -1 for a missing one
+    values: Array  # int32 (R, V)  numbers of values, -1 for a missing one
     ref: Array  # int64 (R,)  what a match remembers of the row
 
 
 class Values(NamedTuple):
     """What the kernel knows of a value: comparable ones share a kind, and ranks order them."""
 
-    kind: Array  # int8
+    kind: Array  # int64
     rank: Array  # int64
 
 
-class Pool(NamedTuple):
-    """Tokens, one slot each."""
-
-    state: Array  # int32, -1 for a free slot
-    key: Array  # int64
-    node: Array  # int64
-    last_start: Array  # int64  of the last event taken
-    last_end: Array  # int64
-    variables: Array  # int32 (slots, variables)
-    ends: Array  # int64 (slots, links)
-    timers: Array  # int64 (slots, timers)
-    next: Array  # int64  list of the state
-    previous: Array  # int64
-    timer_next: Array  # int64 (slots, timers)  queue of the timer
-    timer_previous: Array  # int64 (slots, timers)
-    same_node: Array  # int64  list of the tokens on the same node
-    free: Array  # int64  stack of free slots
-    pending: Array  # int64  tokens made by the event at hand
-
-
-class Arena(NamedTuple):
-    """The shared tree of events taken. Node 0 is the root."""
-
-    parent: Array  # int64
-    ref: Array  # int64
-    role: Array  # int32  spec, or -1 - timer
-    time: Array  # int64  end of the event, or when the timer ran out
-    start: Array  # int64  earliest start on the path
-    depth: Array  # int32
-    child_ref: Array  # int64  the last child, so that equal paths are one node
-    child_role: Array  # int32
-    child_time: Array  # int64
-    child: Array  # int64
-    emitted: Array  # bool
-    tokens: Array  # int64  head of the list of tokens on this node
-
-
-class Found(NamedTuple):
-    """Matches."""
-
-    node: Array  # int64
-    key: Array  # int64
-    variables: Array  # int32 (slots, variables)
+def layout(program: Program) -> Array:
+    """Where the parts of a token are."""
+    v, k, t = program.variables, program.links, len(program.timers)
+    first = TOKEN_WIDTH + v
+    return np.array([v, k, t, first, first + k, first + k + t, first + k + 2 * t, first + k + 3 * t], np.int64)
 
 
 @nb.njit(cache=True)
 def _grown(old, size):  # type: ignore[no-untyped-def]
-    new = np.empty((size,) + old.shape[1:], old.dtype)
+    new = np.empty((size, old.shape[1]), old.dtype)
     new[: len(old)] = old
     return new
 
 
 @nb.njit(cache=True)
-def grow_pool(pool, size):  # type: ignore[no-untyped-def]
-    """The same tokens with room for `size`."""
-    return Pool(
-        _grown(pool.state, size),
-        _grown(pool.key, size),
-        _grown(pool.node, size),
-        _grown(pool.last_start, size),
-        _grown(pool.last_end, size),
-        _grown(pool.variables, size),
-        _grown(pool.ends, size),
-        _grown(pool.timers, size),
-        _grown(pool.next, size),
-        _grown(pool.previous, size),
-        _grown(pool.timer_next, size),
-        _grown(pool.timer_previous, size),
-        _grown(pool.same_node, size),
-        _grown(pool.free, size),
-        _grown(pool.pending, size),
-    )
+def _has(mask, number):  # type: ignore[no-untyped-def]
+    return (mask >> number) & 1 != 0
 
 
 @nb.njit(cache=True)
-def grow_arena(arena, size):  # type: ignore[no-untyped-def]
-    """The same nodes with room for `size`."""
-    return Arena(
-        _grown(arena.parent, size),
-        _grown(arena.ref, size),
-        _grown(arena.role, size),
-        _grown(arena.time, size),
-        _grown(arena.start, size),
-        _grown(arena.depth, size),
-        _grown(arena.child_ref, size),
-        _grown(arena.child_role, size),
-        _grown(arena.child_time, size),
-        _grown(arena.child, size),
-        _grown(arena.emitted, size),
-        _grown(arena.tokens, size),
-    )
+def _bit(bits, row, number):  # type: ignore[no-untyped-def]
+    return (bits[row, number >> 6] >> np.uint64(number & 63)) & np.uint64(1) != 0
 
 
 @nb.njit(cache=True)
-def _compare(values, relation, left, right):  # type: ignore[no-untyped-def]
+def _looks_at(domain, state, bits, row):  # type: ignore[no-untyped-def]
+    """Whether an event can mean anything to tokens of a state."""
+    for word in range(domain.shape[1]):
+        if domain[state, word] & bits[row, word]:
+            return True
+    return False
+
+
+@nb.njit(cache=True)
+def _compare(kinds, ranks, relation, left, right):  # type: ignore[no-untyped-def]
     if left < 0 or right < 0:
         return UNKNOWN
-    same = values.kind[left] == values.kind[right]
+    same = kinds[left] == kinds[right]
+    a, b = ranks[left], ranks[right]
     if relation == EQ:
-        return TRUE if same and values.rank[left] == values.rank[right] else FALSE
+        return TRUE if same and a == b else FALSE
     if relation == NE:
-        return FALSE if same and values.rank[left] == values.rank[right] else TRUE
+        return FALSE if same and a == b else TRUE
     if not same:
         return UNKNOWN
-    a, b = values.rank[left], values.rank[right]
-    truth = (
-        (relation == LT and a < b) or (relation == LE and a <= b) or (relation == GT and a > b) or (relation == GE and a >= b)
-    )
-    return TRUE if truth else FALSE
+    if (
+        (relation == LT and a < b)
+        or (relation == LE and a <= b)
+        or (relation == GT and a > b)
+        or (relation == GE and a >= b)
+    ):
+        return TRUE
+    return FALSE
 
 
 @nb.njit(cache=True)
-def _bit(bits, number):  # type: ignore[no-untyped-def]
-    return (bits[number >> 6] >> np.uint64(number & 63)) & np.uint64(1) != 0
-
-
-@nb.njit(cache=True)
-def _holds(program, spec, bits, cells, values, bound, stack):  # type: ignore[no-untyped-def]
+def _holds(specs, code, spec, bits, cells, row, kinds, ranks, bound, stack):  # type: ignore[no-untyped-def]
     """Whether a spec holds for an event, given the bound variables, which may gain some."""
-    if not _bit(bits, program.spec_bit[spec]):
+    if not _bit(bits, row, specs[spec, 0]):
         return False
-    first, last = program.spec_code[spec], program.spec_code[spec + 1]
-    if first == last:
+    if specs[spec, 1] == specs[spec, 2]:
         return True
     top = 0
-    for at in range(first, last):
-        operation, a, b, c = program.code[at, 0], program.code[at, 1], program.code[at, 2], program.code[at, 3]
+    for at in range(specs[spec, 1], specs[spec, 2]):
+        operation, a, b, c = code[at, 0], code[at, 1], code[at, 2], code[at, 3]
         if operation == LEAF:
-            stack[top] = TRUE if _bit(bits, a) else (FALSE if _bit(bits, b) else UNKNOWN)
+            stack[top] = TRUE if _bit(bits, row, a) else (FALSE if _bit(bits, row, b) else UNKNOWN)
             top += 1
         elif operation == COMPARE:
-            stack[top] = _compare(values, a, cells[b], bound[c])
+            stack[top] = _compare(kinds, ranks, a, cells[row, b], bound[c])
             top += 1
         elif operation == BIND:
-            if bound[b] < 0 and cells[a] >= 0:
-                bound[b] = cells[a]
-            stack[top] = _compare(values, EQ, cells[a], bound[b])
+            if bound[b] < 0:
+                bound[b] = cells[row, a]
+            stack[top] = _compare(kinds, ranks, EQ, cells[row, a], bound[b])
             top += 1
         elif operation == UNIFY:
-            if cells[a] < 0:
+            if cells[row, a] < 0:
                 stack[top] = TRUE
             else:
                 if bound[b] < 0:
-                    bound[b] = cells[a]
-                stack[top] = _compare(values, EQ, cells[a], bound[b])
+                    bound[b] = cells[row, a]
+                stack[top] = _compare(kinds, ranks, EQ, cells[row, a], bound[b])
             top += 1
         elif operation == NOT:
             if stack[top - 1] != UNKNOWN:
@@ -207,469 +158,407 @@ def _holds(program, spec, bits, cells, values, bound, stack):  # type: ignore[no
 
 
 @nb.njit(cache=True)
-def _first_spec(program, first, last, bits, cells, values, token_variables, bound, stack):  # type: ignore[no-untyped-def]
+def _unbind(pool, token, bound):  # type: ignore[no-untyped-def]
+    """The variables of a token, all unset for a start state."""
+    for variable in range(len(bound)):
+        bound[variable] = pool[token, TOKEN_WIDTH + variable] if token >= 0 else -1
+
+
+@nb.njit(cache=True)
+def _first_spec(  # type: ignore[no-untyped-def]
+    specs, spec_list, code, first, last, bits, cells, row, kinds, ranks, pool, token, bound, stack
+):
     """The first spec of a list that holds, or -1; `bound` are then the variables with what it binds."""
     for at in range(first, last):
-        bound[:] = token_variables
-        spec = program.spec_list[at]
-        if _holds(program, spec, bits, cells, values, bound, stack):
-            return spec
-    bound[:] = token_variables
+        _unbind(pool, token, bound)
+        if _holds(specs, code, spec_list[at], bits, cells, row, kinds, ranks, bound, stack):
+            return spec_list[at]
+    _unbind(pool, token, bound)
     return -1
 
 
 @nb.njit(cache=True)
-def _taken_as(program, test, bits, cells, values, token_variables, bound, stack):  # type: ignore[no-untyped-def]
+def _taken_as(  # type: ignore[no-untyped-def]
+    tests, specs, spec_list, code, test, bits, cells, row, kinds, ranks, pool, token, bound, stack
+):
     """The spec under which a test takes an event, or -1."""
-    first, last = program.test_accept[test, 0], program.test_accept[test, 1]
-    if not program.test_negated[test]:
-        return _first_spec(program, first, last, bits, cells, values, token_variables, bound, stack)
-    if _first_spec(program, first, last, bits, cells, values, token_variables, bound, stack) >= 0:
-        bound[:] = token_variables
+    accepted = _first_spec(
+        specs, spec_list, code, tests[test, 2], tests[test, 3], bits, cells, row, kinds, ranks, pool, token, bound, stack
+    )
+    if tests[test, 0] == 0:
+        return accepted
+    if accepted >= 0:
         return -1
-    first, last = program.test_domain[test, 0], program.test_domain[test, 1]
-    return _first_spec(program, first, last, bits, cells, values, token_variables, bound, stack)
+    return _first_spec(
+        specs, spec_list, code, tests[test, 4], tests[test, 5], bits, cells, row, kinds, ranks, pool, token, bound, stack
+    )
 
 
 @nb.njit(cache=True)
-def _in_domain(program, state, bits, cells, values, token_variables, bound, stack):  # type: ignore[no-untyped-def]
-    """Whether an event is in the domain of a state, for a token with these variables."""
-    if not program.state_has_code[state]:
-        return _any_bits(program.state_domain, state, bits)
-    for move in range(program.state_moves[state], program.state_moves[state + 1]):
-        test = program.move_test[move]
-        first, last = program.test_accept[test, 0], program.test_accept[test, 1]
-        if _first_spec(program, first, last, bits, cells, values, token_variables, bound, stack) >= 0:
-            return True
-        first, last = program.test_domain[test, 0], program.test_domain[test, 1]
-        if _first_spec(program, first, last, bits, cells, values, token_variables, bound, stack) >= 0:
-            return True
-    return False
-
-
-@nb.njit(cache=True)
-def _any_bits(masks, row, bits):  # type: ignore[no-untyped-def]
-    for word in range(masks.shape[1]):
-        if masks[row, word] & bits[word]:
+def _in_domain(  # type: ignore[no-untyped-def]
+    states, moves, tests, specs, spec_list, code, state, bits, cells, row, kinds, ranks, pool, token, bound, stack
+):
+    """Whether an event whose bits a state looks at is in its domain, for a token with its variables."""
+    if states[state, 3] == 0:
+        return True
+    for move in range(states[state, 0], states[state, 1]):
+        test = moves[move, 0]
+        # Accepted specs and those of the domain stand side by side.
+        found = _first_spec(
+            specs, spec_list, code, tests[test, 2], tests[test, 5], bits, cells, row, kinds, ranks, pool, token, bound, stack
+        )
+        if found >= 0:
             return True
     return False
 
 
 @nb.njit(cache=True)
-def _child(arena, counts, parent, ref, role, time, start):  # type: ignore[no-untyped-def]
-    """The node for one more event on a path; the same node for the same event."""
-    if arena.child[parent] >= 0 and arena.child_ref[parent] == ref and arena.child_time[parent] == time:
-        if (role < 0) == (arena.child_role[parent] < 0) and (role >= 0 or role == arena.child_role[parent]):
-            return arena.child[parent]
+def _child(nodes, counts, parent, ref, role, time, start):  # type: ignore[no-untyped-def]
+    """The node for one more event on a path; the same node for the same event or timer."""
+    same_kind = role == nodes[parent, CHILD_ROLE] or (role >= 0 and nodes[parent, CHILD_ROLE] >= 0)
+    if nodes[parent, CHILD] >= 0 and nodes[parent, CHILD_REF] == ref and nodes[parent, CHILD_TIME] == time and same_kind:
+        return nodes[parent, CHILD]
     node = counts[NODES]
     counts[NODES] += 1
-    arena.parent[node] = parent
-    arena.ref[node] = ref
-    arena.role[node] = role
-    arena.time[node] = time
-    arena.start[node] = min(arena.start[parent], start)
-    arena.depth[node] = arena.depth[parent] + 1
-    arena.child[node] = -1
-    arena.emitted[node] = False
-    arena.tokens[node] = -1
-    arena.child_ref[parent] = ref
-    arena.child_role[parent] = role
-    arena.child_time[parent] = time
-    arena.child[parent] = node
+    nodes[node, PARENT] = parent
+    nodes[node, REF] = ref
+    nodes[node, ROLE] = role
+    nodes[node, TIME] = time
+    nodes[node, START] = min(nodes[parent, START], start)
+    nodes[node, DEPTH] = nodes[parent, DEPTH] + 1
+    nodes[node, CHILD] = -1
+    nodes[node, EMITTED] = 0
+    nodes[node, TOKENS] = -1
+    nodes[parent, CHILD] = node
+    nodes[parent, CHILD_REF] = ref
+    nodes[parent, CHILD_ROLE] = role
+    nodes[parent, CHILD_TIME] = time
     return node
 
 
 @nb.njit(cache=True)
-def _has(mask, number):  # type: ignore[no-untyped-def]
-    return (mask >> np.uint64(number)) & np.uint64(1) != 0
-
-
-@nb.njit(cache=True)
-def _known(pool, arena, slot):  # type: ignore[no-untyped-def]
+def _known(pool, nodes, where, slot):  # type: ignore[no-untyped-def]
     """Whether there is an equal token already."""
-    other = arena.tokens[pool.node[slot]]
+    other = nodes[pool[slot, NODE], TOKENS]
     while other >= 0:
-        if (
-            pool.state[other] == pool.state[slot]
-            and np.array_equal(pool.variables[other], pool.variables[slot])
-            and np.array_equal(pool.ends[other], pool.ends[slot])
-            and np.array_equal(pool.timers[other], pool.timers[slot])
-        ):
+        same = pool[other, STATE] == pool[slot, STATE]
+        for column in range(TOKEN_WIDTH, where[NEXT_AT]):
+            same = same and pool[other, column] == pool[slot, column]
+        if same:
             return True
-        other = pool.same_node[other]
+        other = pool[other, SAME_NODE]
     return False
 
 
 @nb.njit(cache=True)
-def _go(program, pool, arena, found, counts, token, key, move, role, ref, start, end, bound):  # type: ignore[no-untyped-def]
+def _go(  # type: ignore[no-untyped-def]
+    moves, steps, timers, where, pool, free, pending, nodes, found, counts, token, key, move, role, ref, start, end, bound
+):
     """Make one move: the tokens it leads to become pending, a match is noted."""
-    check = program.move_check[move]
-    if check >= 0 and token >= 0 and start <= pool.ends[token, check]:
+    check = moves[move, 3]
+    if check >= 0 and token >= 0 and start <= pool[token, where[LINK_AT] + check]:
         return
-    parent = pool.node[token] if token >= 0 else 0
-    node = _child(arena, counts, parent, ref, role, end, start)
-    if program.move_emits[move] and not arena.emitted[node]:
-        arena.emitted[node] = True
+    node = _child(nodes, counts, pool[token, NODE] if token >= 0 else 0, ref, role, end, start)
+    if moves[move, 4] and nodes[node, EMITTED] == 0:
+        nodes[node, EMITTED] = 1
         match = counts[MATCHES]
         counts[MATCHES] += 1
-        found.node[match] = node
-        found.key[match] = key
-        found.variables[match] = bound
-    for step in range(program.move_steps[move], program.move_steps[move + 1]):
-        counts[FREE] -= 1
-        slot = pool.free[counts[FREE]]
-        pool.state[slot] = program.step_state[step]
-        pool.key[slot] = key
-        pool.node[slot] = node
-        pool.last_start[slot] = start
-        pool.last_end[slot] = end
-        pool.variables[slot] = bound
-        for link in range(program.links):
-            pool.ends[slot, link] = LONG_AGO
-            if token >= 0 and _has(program.step_links[step], link):
-                entered = _has(program.move_enters[move], link)
-                pool.ends[slot, link] = pool.last_end[token] if entered else pool.ends[token, link]
-        for timer in range(len(program.timer_after)):
-            pool.timers[slot, timer] = NEVER
-            if _has(program.step_arms[step], timer):
-                when = end + program.timer_after[timer] if program.timer_after[timer] >= 0 else program.timer_at[timer]
-                if when >= end:
-                    pool.timers[slot, timer] = when
-            elif token >= 0 and _has(program.step_timers[step], timer):
-                pool.timers[slot, timer] = pool.timers[token, timer]
-        if _known(pool, arena, slot):
-            pool.state[slot] = -1
-            pool.free[counts[FREE]] = slot
-            counts[FREE] += 1
+        found[match, MATCH_NODE] = node
+        found[match, MATCH_KEY] = key
+        for variable in range(len(bound)):
+            found[match, MATCH_WIDTH + variable] = bound[variable]
+    for step in range(moves[move, 5], moves[move, 6]):
+        slot = free[counts[FREE] - 1]
+        pool[slot, STATE] = steps[step, 0]
+        pool[slot, KEY] = key
+        pool[slot, NODE] = node
+        pool[slot, LAST_START] = start
+        pool[slot, LAST_END] = end
+        for variable in range(len(bound)):
+            pool[slot, TOKEN_WIDTH + variable] = bound[variable]
+        for link in range(where[LINKS]):
+            before = LONG_AGO
+            if token >= 0 and _has(steps[step, 3], link):
+                entered = _has(moves[move, 2], link)
+                before = pool[token, LAST_END] if entered else pool[token, where[LINK_AT] + link]
+            pool[slot, where[LINK_AT] + link] = before
+        for timer in range(where[TIMERS]):
+            when = NEVER
+            if _has(steps[step, 1], timer):
+                moment = end + timers[timer, 0] if timers[timer, 0] >= 0 else timers[timer, 1]
+                when = moment if moment >= end else NEVER
+            elif token >= 0 and _has(steps[step, 2], timer):
+                when = pool[token, where[TIMER_AT] + timer]
+            pool[slot, where[TIMER_AT] + timer] = when
+        if _known(pool, nodes, where, slot):
+            pool[slot, STATE] = -1
             continue
-        pool.same_node[slot] = arena.tokens[node]
-        arena.tokens[node] = slot
-        pool.pending[counts[PENDING]] = slot
+        counts[FREE] -= 1
+        pool[slot, SAME_NODE] = nodes[node, TOKENS]
+        nodes[node, TOKENS] = slot
+        pending[counts[PENDING]] = slot
         counts[PENDING] += 1
         counts[LIVE] += 1
 
 
 @nb.njit(cache=True)
-def _step(program, rows, values, pool, arena, found, counts, token, key, state, row, bound, unset, stack):  # type: ignore[no-untyped-def]
-    """Give an event to a token, or to a start state if `token` is -1."""
-    start, end = rows.start[row], rows.end[row]
-    bits, cells = rows.bits[row], rows.values[row]
-    if token >= 0 and (end < pool.last_end[token] or (end == pool.last_end[token] and start < pool.last_start[token])):
-        return IGNORED  # only when events are taken as they arrive: it comes before what the token has used
-    own = pool.variables[token] if token >= 0 else unset
-    strongly = token < 0 or start > pool.last_end[token]
-    matched = False
-    moved = False
-    for move in range(program.state_moves[state], program.state_moves[state + 1]):
-        role = _taken_as(program, program.move_test[move], bits, cells, values, own, bound, stack)
-        if role < 0:
-            continue
-        matched = True
-        if program.move_strong[move] and not strongly:
-            continue
-        moved = True
-        _go(program, pool, arena, found, counts, token, key, move, role, rows.ref[row], start, end, bound)
-    if moved:
-        return ACCEPTED
-    if matched or (program.state_all_strong[state] and not strongly):
-        return IGNORED
-    return FAILED if _in_domain(program, state, bits, cells, values, own, bound, stack) else IGNORED
-
-
-@nb.njit(cache=True)
-def _ring(program, pool, arena, found, counts, token, timer, bound):  # type: ignore[no-untyped-def]
-    """Let a timer of a token run out."""
-    state = pool.state[token]
-    time = pool.timers[token, timer]
-    strongly = time > pool.last_end[token]
-    matched = False
-    moved = False
-    bound[:] = pool.variables[token]
-    for move in range(program.state_moves[state], program.state_moves[state + 1]):
-        if not _has(program.test_timers[program.move_test[move]], timer):
-            continue
-        matched = True
-        if program.move_strong[move] and not strongly:
-            continue
-        moved = True
-        _go(program, pool, arena, found, counts, token, pool.key[token], move, -1 - timer, np.int64(-1), time, time, bound)
-    if moved:
-        return ACCEPTED
-    if matched or (program.state_all_strong[state] and not strongly):
-        return IGNORED
-    return FAILED if _has(program.state_timers[state], timer) else IGNORED
-
-
-@nb.njit(cache=True)
-def _append(pool, heads, tails, sizes, timer_heads, timer_tails, slot):  # type: ignore[no-untyped-def]
+def _append(where, pool, lists, queues, slot):  # type: ignore[no-untyped-def]
     """Hang a token into the list of its state and into the queues of its timers."""
-    state = pool.state[slot]
-    sizes[state] += 1
-    pool.next[slot] = -1
-    pool.previous[slot] = tails[state]
-    if tails[state] >= 0:
-        pool.next[tails[state]] = slot
+    state = pool[slot, STATE]
+    last = lists[TAIL, state]
+    pool[slot, NEXT] = -1
+    pool[slot, PREVIOUS] = last
+    if last >= 0:
+        pool[last, NEXT] = slot
     else:
-        heads[state] = slot
-    tails[state] = slot
-    for timer in range(len(timer_heads)):
-        when = pool.timers[slot, timer]
+        lists[HEAD, state] = slot
+    lists[TAIL, state] = slot
+    lists[SIZE, state] += 1
+    for timer in range(where[TIMERS]):
+        at, following, preceding = where[TIMER_AT] + timer, where[NEXT_AT] + timer, where[PREVIOUS_AT] + timer
+        when = pool[slot, at]
         if when == NEVER:
             continue
         # Timers are started in the order of their ends, so the place is almost always the last one.
-        before = timer_tails[timer]
-        while before >= 0 and pool.timers[before, timer] > when:
-            before = pool.timer_previous[before, timer]
-        after = pool.timer_next[before, timer] if before >= 0 else timer_heads[timer]
-        pool.timer_previous[slot, timer] = before
-        pool.timer_next[slot, timer] = after
+        before = queues[TAIL, timer]
+        while before >= 0 and pool[before, at] > when:
+            before = pool[before, preceding]
+        after = pool[before, following] if before >= 0 else queues[HEAD, timer]
+        pool[slot, preceding] = before
+        pool[slot, following] = after
         if before >= 0:
-            pool.timer_next[before, timer] = slot
+            pool[before, following] = slot
         else:
-            timer_heads[timer] = slot
+            queues[HEAD, timer] = slot
         if after >= 0:
-            pool.timer_previous[after, timer] = slot
+            pool[after, preceding] = slot
         else:
-            timer_tails[timer] = slot
+            queues[TAIL, timer] = slot
 
 
 @nb.njit(cache=True)
-def _stop_timer(pool, timer_heads, timer_tails, slot, timer):  # type: ignore[no-untyped-def]
-    if pool.timers[slot, timer] == NEVER:
+def _stop_timer(where, pool, queues, slot, timer):  # type: ignore[no-untyped-def]
+    if pool[slot, where[TIMER_AT] + timer] == NEVER:
         return
-    before, after = pool.timer_previous[slot, timer], pool.timer_next[slot, timer]
+    before, after = pool[slot, where[PREVIOUS_AT] + timer], pool[slot, where[NEXT_AT] + timer]
     if before >= 0:
-        pool.timer_next[before, timer] = after
+        pool[before, where[NEXT_AT] + timer] = after
     else:
-        timer_heads[timer] = after
+        queues[HEAD, timer] = after
     if after >= 0:
-        pool.timer_previous[after, timer] = before
+        pool[after, where[PREVIOUS_AT] + timer] = before
     else:
-        timer_tails[timer] = before
-    pool.timers[slot, timer] = NEVER
+        queues[TAIL, timer] = before
+    pool[slot, where[TIMER_AT] + timer] = NEVER
 
 
 @nb.njit(cache=True)
-def _leave_node(pool, arena, slot):  # type: ignore[no-untyped-def]
-    node = pool.node[slot]
-    other = arena.tokens[node]
-    if other == slot:
-        arena.tokens[node] = pool.same_node[slot]
-        return
-    while other >= 0:
-        if pool.same_node[other] == slot:
-            pool.same_node[other] = pool.same_node[slot]
-            return
-        other = pool.same_node[other]
-
-
-@nb.njit(cache=True)
-def _remove(pool, arena, counts, heads, tails, sizes, timer_heads, timer_tails, slot):  # type: ignore[no-untyped-def]
+def _remove(where, pool, free, nodes, counts, lists, queues, slot):  # type: ignore[no-untyped-def]
     """Take a token out of every list and free its slot."""
-    state = pool.state[slot]
-    sizes[state] -= 1
-    _leave_node(pool, arena, slot)
-    before, after = pool.previous[slot], pool.next[slot]
+    state, before, after = pool[slot, STATE], pool[slot, PREVIOUS], pool[slot, NEXT]
     if before >= 0:
-        pool.next[before] = after
+        pool[before, NEXT] = after
     else:
-        heads[state] = after
+        lists[HEAD, state] = after
     if after >= 0:
-        pool.previous[after] = before
+        pool[after, PREVIOUS] = before
     else:
-        tails[state] = before
-    for timer in range(len(timer_heads)):
-        _stop_timer(pool, timer_heads, timer_tails, slot, timer)
-    pool.state[slot] = -1
-    pool.free[counts[FREE]] = slot
+        lists[TAIL, state] = before
+    lists[SIZE, state] -= 1
+    for timer in range(where[TIMERS]):
+        _stop_timer(where, pool, queues, slot, timer)
+    node = pool[slot, NODE]
+    other = nodes[node, TOKENS]
+    if other == slot:
+        nodes[node, TOKENS] = pool[slot, SAME_NODE]
+        other = -1
+    while other >= 0:
+        if pool[other, SAME_NODE] == slot:
+            pool[other, SAME_NODE] = pool[slot, SAME_NODE]
+            break
+        other = pool[other, SAME_NODE]
+    pool[slot, STATE] = -1
+    free[counts[FREE]] = slot
     counts[FREE] += 1
     counts[LIVE] -= 1
 
 
 @nb.njit(cache=True)
-def _settle(pool, counts, heads, tails, sizes, timer_heads, timer_tails):  # type: ignore[no-untyped-def]
-    """The tokens the last event made begin to wait."""
-    for at in range(counts[PENDING]):
-        _append(pool, heads, tails, sizes, timer_heads, timer_tails, pool.pending[at])
-    counts[PENDING] = 0
-    counts[PEAK] = max(counts[PEAK], counts[LIVE])
-
-
-@nb.njit(cache=True)
-def _due(program, pool, timer_heads, until):  # type: ignore[no-untyped-def]
+def _due(timers, where, pool, queues, until):  # type: ignore[no-untyped-def]
     """The timer that runs out next, up to `until`; -1 if none does. Equal ones go by name."""
     best = -1
-    for timer in range(len(timer_heads)):
-        slot = timer_heads[timer]
-        if slot < 0 or pool.timers[slot, timer] > until:
+    least = NEVER
+    for timer in range(where[TIMERS]):
+        slot = queues[HEAD, timer]
+        if slot < 0:
             continue
-        if best >= 0:
-            when, least = pool.timers[slot, timer], pool.timers[timer_heads[best], best]
-            if when > least or (when == least and program.timer_rank[timer] > program.timer_rank[best]):
-                continue
-        best = timer
+        when = pool[slot, where[TIMER_AT] + timer]
+        if when <= until and (when < least or (when == least and timers[timer, 2] < timers[best, 2])):
+            best, least = timer, when
     return best
 
 
 @nb.njit(cache=True)
-def run(program, rows, values, pool, arena, found, counts, token_offsets, alive, until, limit):  # type: ignore[no-untyped-def]
+def run(program, rows, values, where, pool, free, nodes, found, counts, token_offsets, alive, until, limit):  # type: ignore[no-untyped-def]
     """Feed the rows of every key to its tokens, then let timers up to `until` run out.
 
     `token_offsets` (keys+1) says which slots hold the tokens a key already has; `alive` (keys) which start states it still
-    has, one bit each. Both pool and arena may grow and are returned. A negative last count means that a key had more than
-    `limit` tokens.
+    has, one bit each. The tables may grow and are returned. `counts[OVERFLOW]` is the number of the key, from 1, that had
+    more than `limit` tokens.
     """
+    states, domain, moves, steps, tests = program.states, program.domain, program.moves, program.steps, program.tests
+    specs, spec_list, code, timers, starts = program.specs, program.spec_list, program.code, program.timers, program.starts
+    restart_always = program.restart_always
+    bits, cells, kinds, ranks = rows.bits, rows.values, values.kind, values.rank
+    offsets, row_start, row_end, row_ref = rows.offsets, rows.start, rows.end, rows.ref
     fanout = 1
-    for state in range(len(program.state_moves) - 1):
-        steps = 0
-        for move in range(program.state_moves[state], program.state_moves[state + 1]):
-            steps += program.move_steps[move + 1] - program.move_steps[move] + 1
-        fanout = max(fanout, steps)
-    states = len(program.state_moves) - 1
-    heads, tails, sizes = np.empty(states, np.int64), np.empty(states, np.int64), np.empty(states, np.int64)
-    timers = len(program.timer_after)
-    timer_heads, timer_tails = np.empty(timers, np.int64), np.empty(timers, np.int64)
-    bound = np.empty(program.variables, np.int32)
-    unset = np.full(program.variables, -1, np.int32)
-    stack = np.empty(len(program.code) + 1, np.int64)
-    for key in range(len(rows.offsets) - 1):
-        heads[:] = -1
-        tails[:] = -1
-        sizes[:] = 0
-        timer_heads[:] = -1
-        timer_tails[:] = -1
+    for state in range(len(states)):
+        made = 0
+        for move in range(states[state, 0], states[state, 1]):
+            made += moves[move, 6] - moves[move, 5] + 1
+        fanout = max(fanout, made)
+    lists, queues = np.empty((3, len(states)), np.int64), np.empty((2, len(timers)), np.int64)
+    bound = np.full(where[VARIABLES], -1, np.int64)
+    stack = np.empty(len(code) + 1, np.int64)
+    pending = np.empty(len(free), np.int64)
+    for key in range(len(offsets) - 1):
+        lists[:2] = -1
+        lists[SIZE] = 0
+        queues[:] = -1
         counts[LIVE] = token_offsets[key + 1] - token_offsets[key]
         for slot in range(token_offsets[key], token_offsets[key + 1]):
-            _append(pool, heads, tails, sizes, timer_heads, timer_tails, slot)
-        row, last_row = rows.offsets[key], rows.offsets[key + 1]
+            _append(where, pool, lists, queues, slot)
+        row, last_row = offsets[key], offsets[key + 1]
         while True:
             # Timers come after the events of the same moment.
-            timer = _due(program, pool, timer_heads, rows.end[row] - 1 if row < last_row else until)
+            timer = _due(timers, where, pool, queues, row_end[row] - 1 if row < last_row else until)
             if timer < 0 and row == last_row:
                 break
             touched = 1
             if timer < 0:
-                touched = len(program.starts)
-                for state in range(states):
-                    if heads[state] >= 0 and _any_bits(program.state_domain, state, rows.bits[row]):
-                        touched += sizes[state]
+                touched = len(starts)
+                for state in range(len(states)):
+                    if lists[SIZE, state] > 0 and _looks_at(domain, state, bits, row):
+                        touched += lists[SIZE, state]
             most = touched * fanout + 1
             if counts[FREE] < most:
-                size = len(pool.state)
+                size = len(pool)
                 larger = size + max(size, most)
-                pool = grow_pool(pool, larger)
+                pool = _grown(pool, larger)
+                pending = np.empty(larger, np.int64)
+                more = np.empty(larger, np.int64)
+                more[: counts[FREE]] = free[: counts[FREE]]
+                free = more
                 for slot in range(size, larger):
-                    pool.state[slot] = -1
-                    pool.free[counts[FREE]] = slot
+                    pool[slot, STATE] = -1
+                    free[counts[FREE]] = slot
                     counts[FREE] += 1
-            if counts[NODES] + most > len(arena.parent):
-                arena = grow_arena(arena, 2 * len(arena.parent) + most)
-            if counts[MATCHES] + most > len(found.node):
-                size = 2 * len(found.node) + most
-                found = Found(_grown(found.node, size), _grown(found.key, size), _grown(found.variables, size))
+            if counts[NODES] + most > len(nodes):
+                nodes = _grown(nodes, 2 * len(nodes) + most)
+            if counts[MATCHES] + most > len(found):
+                found = _grown(found, 2 * len(found) + most)
             if counts[LIVE] > limit:
-                counts[PEAK] = -1 - key
-                return pool, arena, found
+                counts[OVERFLOW] = key + 1
+                return pool, nodes, found
             if timer >= 0:
-                token = timer_heads[timer]
-                outcome = _ring(program, pool, arena, found, counts, token, timer, bound)
-                if outcome == IGNORED:
-                    _stop_timer(pool, timer_heads, timer_tails, token, timer)
-                else:
-                    _remove(pool, arena, counts, heads, tails, sizes, timer_heads, timer_tails, token)
-                _settle(pool, counts, heads, tails, sizes, timer_heads, timer_tails)
-                continue
-            bits = rows.bits[row]
-            for state in range(states):
-                if heads[state] < 0 or not _any_bits(program.state_domain, state, bits):
-                    continue
-                token = heads[state]
-                while token >= 0:
-                    after = pool.next[token]
-                    outcome = _step(
-                        program, rows, values, pool, arena, found, counts, token, key, state, row, bound, unset, stack
-                    )
-                    if outcome != IGNORED:
-                        _remove(pool, arena, counts, heads, tails, sizes, timer_heads, timer_tails, token)
-                    token = after
-            for number in range(len(program.starts)):
-                state = program.starts[number]
-                if not _has(alive[key], number) or not _any_bits(program.state_domain, state, bits):
-                    continue
-                outcome = _step(program, rows, values, pool, arena, found, counts, -1, key, state, row, bound, unset, stack)
-                if outcome == FAILED and not program.restart_always:
-                    alive[key] &= ~(np.uint64(1) << np.uint64(number))
-            _settle(pool, counts, heads, tails, sizes, timer_heads, timer_tails)
-            row += 1
-    return pool, arena, found
+                token = queues[HEAD, timer]
+                state, time = pool[token, STATE], pool[token, where[TIMER_AT] + timer]
+                strongly = time > pool[token, LAST_END]
+                _stop_timer(where, pool, queues, token, timer)  # it rings once, whatever comes of it
+                _unbind(pool, token, bound)
+                matched, moved = False, False
+                for move in range(states[state, 0], states[state, 1]):
+                    if not _has(tests[moves[move, 0], 1], timer):
+                        continue
+                    matched = True
+                    if strongly or moves[move, 1] == 0:
+                        moved = True
+                        _go(moves, steps, timers, where, pool, free, pending, nodes, found, counts, token, key, move,
+                            -1 - timer, -1, time, time, bound)  # fmt: skip
+                fails = not matched and (strongly or states[state, 2] == 0) and _has(states[state, 4], timer)
+                if moved or fails:
+                    _remove(where, pool, free, nodes, counts, lists, queues, token)
+            else:
+                start, end = row_start[row], row_end[row]
+                for turn in range(len(states) + len(starts)):
+                    starting = turn >= len(states)
+                    state = starts[turn - len(states)] if starting else turn
+                    if starting and not _has(alive[key], turn - len(states)):
+                        continue
+                    if (not starting and lists[SIZE, state] == 0) or not _looks_at(domain, state, bits, row):
+                        continue
+                    token = -1 if starting else lists[HEAD, state]
+                    while True:
+                        after = -1 if starting else pool[token, NEXT]
+                        # Behind what the token has used, which happens only when events are taken as they arrive.
+                        behind = not starting and (
+                            end < pool[token, LAST_END] or (end == pool[token, LAST_END] and start < pool[token, LAST_START])
+                        )
+                        strongly = starting or start > pool[token, LAST_END]
+                        matched, moved, fails = False, False, False
+                        if not behind:
+                            for move in range(states[state, 0], states[state, 1]):
+                                role = _taken_as(tests, specs, spec_list, code, moves[move, 0], bits, cells, row, kinds, ranks,
+                                                 pool, token, bound, stack)  # fmt: skip
+                                if role < 0:
+                                    continue
+                                matched = True
+                                if strongly or moves[move, 1] == 0:
+                                    moved = True
+                                    _go(moves, steps, timers, where, pool, free, pending, nodes, found, counts, token, key,
+                                        move, role, row_ref[row], start, end, bound)  # fmt: skip
+                            if not matched and (strongly or states[state, 2] == 0):
+                                fails = _in_domain(states, moves, tests, specs, spec_list, code, state, bits, cells, row,
+                                                   kinds, ranks, pool, token, bound, stack)  # fmt: skip
+                        if starting:
+                            if fails and not restart_always:
+                                alive[key] &= ~(1 << (turn - len(states)))
+                            break
+                        if moved or fails:
+                            _remove(where, pool, free, nodes, counts, lists, queues, token)
+                        token = after
+                        if token < 0:
+                            break
+                row += 1
+            # The tokens that the event made begin to wait.
+            for at in range(counts[PENDING]):
+                _append(where, pool, lists, queues, pending[at])
+            counts[PENDING] = 0
+    return pool, nodes, found
 
 
 @nb.njit(cache=True)
-def unroll(arena, nodes):  # type: ignore[no-untyped-def]
+def unroll(nodes, ends):  # type: ignore[no-untyped-def]
     """The events on the paths to the given nodes, first event first: offsets, refs, roles and times."""
-    offsets = np.zeros(len(nodes) + 1, np.int64)
-    for at in range(len(nodes)):
-        offsets[at + 1] = offsets[at] + arena.depth[nodes[at]]
+    offsets = np.zeros(len(ends) + 1, np.int64)
+    for at in range(len(ends)):
+        offsets[at + 1] = offsets[at] + nodes[ends[at], DEPTH]
     refs = np.empty(offsets[-1], np.int64)
-    roles = np.empty(offsets[-1], np.int32)
+    roles = np.empty(offsets[-1], np.int64)
     times = np.empty(offsets[-1], np.int64)
-    for at in range(len(nodes)):
-        node = nodes[at]
+    for at in range(len(ends)):
+        node = ends[at]
         for place in range(offsets[at + 1] - 1, offsets[at] - 1, -1):
-            refs[place], roles[place], times[place] = arena.ref[node], arena.role[node], arena.time[node]
-            node = arena.parent[node]
+            refs[place], roles[place], times[place] = nodes[node, REF], nodes[node, ROLE], nodes[node, TIME]
+            node = nodes[node, PARENT]
     return offsets, refs, roles, times
 
 
 @nb.njit(cache=True)
-def reachable(parent, nodes, count):  # type: ignore[no-untyped-def]
-    """Which of the first `count` nodes lie on the path to one of `nodes`."""
+def reachable(nodes, ends, count):  # type: ignore[no-untyped-def]
+    """Which of the first `count` nodes lie on the path to one of `ends`."""
     keep = np.zeros(count, np.bool_)
     keep[0] = True
-    for node in nodes:
+    for node in ends:
         while not keep[node]:
             keep[node] = True
-            node = parent[node]
+            node = nodes[node, PARENT]
     return keep
 
 
-def empty_pool(program: Program, size: int) -> Pool:
-    """A pool with no token in it."""
-    timers = len(program.timer_after)
-    return Pool(
-        np.full(size, -1, np.int32),
-        np.zeros(size, np.int64),
-        np.zeros(size, np.int64),
-        np.zeros(size, np.int64),
-        np.zeros(size, np.int64),
-        np.full((size, program.variables), -1, np.int32),
-        np.full((size, program.links), LONG_AGO, np.int64),
-        np.full((size, timers), NEVER, np.int64),
-        np.full(size, -1, np.int64),
-        np.full(size, -1, np.int64),
-        np.full((size, timers), -1, np.int64),
-        np.full((size, timers), -1, np.int64),
-        np.full(size, -1, np.int64),
-        np.arange(size - 1, -1, -1, dtype=np.int64),
-        np.zeros(size, np.int64),
-    )
-
-
-def empty_arena(size: int) -> Arena:
-    """An arena with only the root in it."""
-    arena = Arena(
-        np.zeros(size, np.int64),
-        np.full(size, -1, np.int64),
-        np.zeros(size, np.int32),
-        np.zeros(size, np.int64),
-        np.zeros(size, np.int64),
-        np.zeros(size, np.int32),
-        np.full(size, -1, np.int64),
-        np.zeros(size, np.int32),
-        np.zeros(size, np.int64),
-        np.full(size, -1, np.int64),
-        np.zeros(size, np.bool_),
-        np.full(size, -1, np.int64),
-    )
-    arena.start[0] = NEVER
-    return arena
+def root() -> Array:
+    """A tree of events with nothing in it."""
+    nodes = np.zeros((1, NODE_WIDTH), np.int64)
+    nodes[0, START] = NEVER
+    nodes[0, [REF, CHILD, TOKENS]] = -1
+    return nodes

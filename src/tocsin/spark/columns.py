@@ -116,8 +116,11 @@ def _check_time(fields: dict[str, T.DataType], name: str, unit: str | None) -> N
 
 def micros(frame: DataFrame, name: str, unit: str | None) -> Column:
     """A time column as microseconds since 1970-01-01 UTC."""
-    column = attribute_column(name)
-    kind = frame.schema[name].dataType
+    return micros_of(attribute_column(name), frame.schema[name].dataType, unit)
+
+
+def micros_of(column: Column, kind: T.DataType, unit: str | None = None) -> Column:
+    """Microseconds since 1970-01-01 UTC of a column of a time type, or of numbers of a unit."""
     if isinstance(kind, T.TimestampType):
         return F.unix_micros(column)
     if isinstance(kind, T.TimestampNTZType):
@@ -134,6 +137,11 @@ def micros(frame: DataFrame, name: str, unit: str | None) -> Column:
 
 def attribute_kinds(frame: DataFrame) -> dict[str, str]:
     """The columns of a table as attributes of its events, with the kinds that patterns are checked against."""
+    return struct_kinds(frame.schema)
+
+
+def struct_kinds(schema: T.StructType) -> dict[str, str]:
+    """The kinds of columns; a field inside a struct has a dotted name."""
     kinds: dict[str, str] = {}
 
     def add(prefix: str, struct: T.StructType) -> None:
@@ -142,13 +150,14 @@ def attribute_kinds(frame: DataFrame) -> dict[str, str]:
             if isinstance(field.dataType, T.StructType):
                 add(f"{name}.", field.dataType)
             else:
-                kinds[name] = _kind(field.dataType)
+                kinds[name] = kind_of(field.dataType)
 
-    add("", frame.schema)
+    add("", schema)
     return kinds
 
 
-def _kind(type: T.DataType) -> str:
+def kind_of(type: T.DataType) -> str:
+    """The kind of the values of a column: `string`, `int`, `float`, `bool`, `timestamp`, or Spark's own name."""
     match type:
         case T.StringType() | T.CharType() | T.VarcharType():
             return "string"

@@ -196,13 +196,22 @@ def _where_names(compiled: Compiled) -> set[str]:
 
 def relevant(compiled: Compiled) -> Column:
     """Whether some pattern looks at a prepared row."""
+    return _meets_domains(compiled, [F.col(f"bits{word}") for word in range(compiled.plan.words)])
+
+
+def looked_at(events: DataFrame, columns: EventColumns, compiled: Compiled, catalog: Catalog) -> Column:
+    """Whether some pattern looks at an event, asked of the table itself and not of its prepared rows."""
+    return _meets_domains(compiled, _bits(events, columns, compiled, catalog, attribute_kinds(events)))
+
+
+def _meets_domains(compiled: Compiled, bits: Sequence[Column]) -> Column:
     masks = [0] * compiled.plan.words
     for detector in compiled.plan.detectors:
-        for state in detector.program.state_domain:
+        for state in detector.program.domain:
             for word, mask in enumerate(state.tolist()):
                 masks[word] |= mask
     signed = [mask - (1 << 64) if mask >> 63 else mask for mask in masks]
-    parts = [F.col(f"bits{word}").bitwiseAND(F.lit(mask).cast("long")) != 0 for word, mask in enumerate(signed)]
+    parts = [word.bitwiseAND(F.lit(mask).cast("long")) != 0 for word, mask in zip(bits, signed, strict=True)]
     return reduce(lambda a, b: a | b, parts)
 
 

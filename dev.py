@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""Set Tocsin up in this folder and run it, with nothing but Python 3.11 or later and pip.
+
+    python3 dev.py demo     set up, then find the composite events in a day at an office
+    python3 dev.py test     set up, then run everything CI runs (more arguments go to pytest)
+    python3 dev.py setup    set up only
+
+The set-up makes the folder .venv beside this file and installs the exact versions of constraints.txt into it.
+It needs the network the first time, and not again until pyproject.toml or constraints.txt change. To start
+over, delete .venv.
+"""
+
+import sys
+
+# Before the imports and annotations that an older Python does not understand.
+if sys.version_info < (3, 11):
+    sys.exit(f"dev.py: Tocsin needs Python 3.11 or later; this is Python {sys.version.split()[0]}")
+
+import hashlib
+import os
+import shutil
+import subprocess
+import time
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+PROGRAMS = VENV / ("Scripts" if os.name == "nt" else "bin")
+PYTHON = PROGRAMS / ("python.exe" if os.name == "nt" else "python")
+STAMP = VENV / "tocsin-stamp"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command of the environment in .venv, run in this folder; left out if what it `makes` is there."""
+
+    name: str
+    command: tuple[str, ...]
+    makes: str | None = None
+
+
+# The main job, and what CI runs. These two lists are all there is to change.
+DEMO = (
+    Step(
+        "make a day of events",
+        ("python", "examples/active_office/simulate.py", "--out", "examples/active_office/data"),
+        makes="examples/active_office/data",
+    ),
+    Step("find the composite events", ("tocsin", "run", "examples/active_office/pipeline.toml")),
+)
+CHECKS = (
+    Step("ruff check", ("ruff", "check", ".")),
+    Step("ruff format", ("ruff", "format", "--check", ".")),
+    Step("mypy", ("mypy",)),
+    Step("lint-imports", ("lint-imports",)),
+    Step("pytest", ("pytest",)),
+)
+
+
+class Problem(Exception):  # noqa: N818  (it is the text shown to the user, after "dev.py: ")
+    """Something the user can do something about; one line."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command; the result is the exit code."""
+    command, rest = (arguments[0], arguments[1:]) if arguments else ("help", [])
+    if command in ("help", "--help", "-h"):
+        print(__doc__.strip() if __doc__ else "")
+        return 0
+    if command not in ("demo", "test", "setup"):
+        print(f"dev.py: there is no command {command!r}; see: python3 dev.py --help", file=sys.stderr)
+        return 2
+    if rest and command != "test":
+        print(f"dev.py: {command} takes no arguments, but got: {' '.join(rest)}", file=sys.stderr)
+        return 2
+    try:
+        set_up()
+        if command == "demo":
+            demo()
+        if command == "test":
+            return check(rest)
+    except Problem as problem:
+        print(f"dev.py: {problem}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("dev.py: interrupted; run it again to go on", file=sys.stderr)
+        return 130
+    return 0
+
+
+# Set-up
+
+
+def set_up() -> None:
+    """Make .venv what pyproject.toml and constraints.txt say; do nothing if it is already."""
+    wanted = stamp()
+    have = STAMP.read_text() if STAMP.is_file() else ""
+    if have == wanted and PYTHON.exists():
+        say("set-up is up to date")
+        return
+    started = time.monotonic()
+    # Gone before anything is touched and written again as the last thing: an interrupted run leaves none.
+    STAMP.unlink(missing_ok=True)
+    if not (have and have.splitlines()[0] == wanted.splitlines()[0] and PYTHON.exists()):
+        make_venv()
+    constraints = ("--constraint", "constraints.txt")
+    say("install the build tools")
+    pip("install", *constraints, "pip", *build_requirements())
+    say("install Tocsin and what it needs (the first time, a minute or more: Spark alone is some 450 MB)")
+    # Without isolation, because pip does not hold the packages of an isolated build to the constraints.
+    pip("install", *constraints, "--no-build-isolation", "--editable", ".[dev]")
+    STAMP.write_text(wanted)
+    say(f"set-up done in {time.monotonic() - started:.0f} s")
+
+
+def stamp() -> str:
+    """What .venv depends on: where it is and which Python it is for, then the versions to install."""
+    files = [ROOT / "pyproject.toml", ROOT / "constraints.txt"]
+    try:
+        content = b"\0".join(file.read_bytes() for file in files)
+    except OSError as problem:
+        raise Problem(f"{problem.filename} cannot be read: {problem.strerror}") from None
+    # The programs in .venv know their own path, so a moved folder needs a new one.
+    place = f"{sys.implementation.cache_tag} {ROOT}"
+    return "\n".join(hashlib.sha256(part).hexdigest() for part in (place.encode(), content)) + "\n"
+
+
+def make_venv() -> None:
+    """Make a new .venv, in place of whatever is there."""
+    say("repair .venv: make it anew" if VENV.exists() else "make .venv")
+    try:
+        if VENV.is_symlink() or VENV.is_file():
+            VENV.unlink()
+        elif VENV.exists():
+            shutil.rmtree(VENV)
+    except OSError as problem:
+        raise Problem(f"{VENV} cannot be removed ({problem}); delete it and try again") from None
+    # If this very script is run by a Python of some other venv, or of ours, its base is the one to build on.
+    base = getattr(sys, "_base_executable", None) or sys.executable
+    pip_comes_along = subprocess.run([base, "-c", "import ensurepip"], capture_output=True).returncode == 0
+    made = subprocess.run(
+        [base, "-m", "venv", *([] if pip_comes_along else ["--without-pip"]), str(VENV)],
+        capture_output=True,
+        text=True,
+    )
+    if made.returncode != 0:
+        raise Problem(f"cannot make {VENV}: {last_line(made.stderr + made.stdout)}")
+    if not pip_comes_along:
+        # Debian keeps ensurepip in a package of its own, python3-venv. But any pip can serve another Python.
+        if subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True).returncode != 0:
+            raise Problem("pip is missing; install it, for example: apt install python3-venv python3-pip")
+        say("borrow pip from outside (this Python has no ensurepip)")
+        run_pip([sys.executable, "-m", "pip", "--python", str(PYTHON)], "install", "pip")
+
+
+def build_requirements() -> list[str]:
+    """What building the package itself takes, from pyproject.toml."""
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        return [str(one) for one in tomllib.load(file)["build-system"]["requires"]]
+
+
+def pip(*arguments: str) -> None:
+    """Run the pip of .venv."""
+    run_pip([str(PYTHON), "-m", "pip"], *arguments)
+
+
+def run_pip(program: list[str], action: str, *arguments: str) -> None:
+    """Run a pip quietly in this folder; if it fails, say why in one line."""
+    options = ["--quiet", "--no-input", "--disable-pip-version-check", "--retries=2"]
+    # PIP_USER would send packages out of .venv, PYTHONPATH would hide what is missing in it.
+    env = {k: v for k, v in os.environ.items() if k not in ("PIP_USER", "PYTHONPATH", "PYTHONHOME")}
+    done = subprocess.run(
+        [*program, action, *options, *arguments], cwd=ROOT, env=env, capture_output=True, text=True
+    )
+    if done.returncode == 0:
+        return
+    said = done.stderr + done.stdout
+    print(said.strip(), file=sys.stderr)
+    signs = ("NewConnectionError", "ConnectTimeout", "ProxyError", "name resolution")
+    if any(sign in said for sign in signs):
+        raise Problem("the packages cannot be downloaded: no network, or no way through the proxy")
+    raise Problem(f"pip failed: {last_line(said)}")
+
+
+# Running
+
+
+def demo() -> None:
+    """Run the main job."""
+    for step in DEMO:
+        if step.makes and (ROOT / step.makes).exists():
+            continue
+        code = run(step)
+        if code != 0:
+            raise Problem(f"failed: {step.name} (exit code {code})")
+
+
+def check(pytest_arguments: Sequence[str]) -> int:
+    """Run every check, also after one failed, and name those that did."""
+    failed = []
+    for step in CHECKS:
+        if run(step, pytest_arguments if step.name == "pytest" else ()) != 0:
+            failed.append(step.name)
+    say(f"FAILED: {', '.join(failed)}" if failed else f"all {len(CHECKS)} checks passed")
+    return 1 if failed else 0
+
+
+def run(step: Step, more: Sequence[str] = ()) -> int:
+    """Run one step with the programs of .venv; the result is its exit code."""
+    say(f"{step.name}: {' '.join([*step.command, *more])}")
+    program = shutil.which(step.command[0], path=str(PROGRAMS))
+    if program is None:
+        print(f"dev.py: {VENV.name} has no program {step.command[0]}", file=sys.stderr)
+        return 127
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONHOME"}
+    env["VIRTUAL_ENV"] = str(VENV)
+    env["PATH"] = f"{PROGRAMS}{os.pathsep}{os.environ.get('PATH', '')}"
+    code = -1
+    try:
+        code = subprocess.run([program, *step.command[1:], *more], cwd=ROOT, env=env).returncode
+    finally:
+        if code != 0 and step.makes:
+            # Half of it would pass for the whole the next time.
+            shutil.rmtree(ROOT / step.makes, ignore_errors=True)
+    return code
+
+
+def say(line: str) -> None:
+    """A progress line."""
+    print(f"==> {line}", flush=True)
+
+
+def last_line(text: str) -> str:
+    """The last line that says something; pip puts the reason there."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no reason given")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Tocsin on Apache Spark: sessions, batch, streams, sources and sinks."""

@@ -1,0 +1,61 @@
+"""What went wrong in Spark, in the words of whoever noticed it first, without the pages of Java around them."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+from pyspark.logger import PySparkLogger
+
+# An error of ours that was raised in a worker comes back as the text of a Python traceback.
+_OURS = re.compile(r"^tocsin\.errors\.\w+: (.*)", re.DOTALL | re.MULTILINE)
+_PYTHON = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*)", re.DOTALL | re.MULTILINE)
+_LOST_TASK = re.compile(r"Lost task [^\n]*?\): (.*)", re.DOTALL)
+_CAUSED_BY = re.compile(r"^Caused by: (.*)", re.DOTALL | re.MULTILINE)
+_CALLING = re.compile(r"An error occurred while calling [^\n]*\n: (.*)", re.DOTALL)
+# Where a message ends: at the stack, at the text of an SQL query, or at the plan that Spark shows behind it.
+_END = re.compile(r"\n\s*at [\w.$/]+\(|\n\tat |\n== SQL|;\n|\n\s*Driver stacktrace|\n\nJVM stacktrace|\n\n")
+_STATE = re.compile(r"\s*SQLSTATE: \w+\s*$")
+_CLASS = re.compile(r"^(?:[a-z]\w*\.)+(\w+): ")
+_RAISED = re.compile(r"^\[USER_RAISED_EXCEPTION\] ")
+
+# Loggers of PySpark that write whole Java stacks to the terminal, beside the exception that says the same.
+_LOUD = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+
+
+def is_from_spark(error: BaseException) -> bool:
+    """Whether an exception was raised by Spark, in Python or in Java."""
+    return type(error).__module__.partition(".")[0] in ("pyspark", "py4j")
+
+
+def explain_failure(error: BaseException) -> str:
+    """The cause of a failure as a person would tell it.
+
+    >>> text = "An exception was thrown from the Python worker:\\nTraceback (most recent call last):\\n  File …\\n"
+    >>> explain_failure(RuntimeError(text + "tocsin.errors.LimitError: too-many-partial-matches: more than 9 …"))
+    'too-many-partial-matches: more than 9 …'
+    >>> explain_failure(RuntimeError("[USER_RAISED_EXCEPTION] no time in column 'at' SQLSTATE: P0001"))
+    "no time in column 'at'"
+    """
+    text = str(error)
+    if ours := _OURS.search(text):
+        return _message(ours[1])
+    if python := _PYTHON.search(text):
+        return _message(python[1])
+    causes = _CAUSED_BY.findall(text)
+    for found in (causes[-1:], _LOST_TASK.findall(text), _CALLING.findall(text)):
+        if found:
+            return _message(found[0])
+    return _message(text)
+
+
+def _message(text: str) -> str:
+    """The message at the start of a text, without the stack behind it and the Java class before it."""
+    message = _STATE.sub("", _END.split(text.strip(), maxsplit=1)[0])
+    return _CLASS.sub(r"\1: ", _RAISED.sub("", message)).strip() or "Spark does not say why"
+
+
+def quiet_spark_errors() -> None:
+    """Keep Spark from writing its own account of an error to the terminal; the exception has it all."""
+    for name in _LOUD:
+        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)

@@ -1,0 +1,88 @@
+"""What becomes of each event: some pattern looks at it, none does, a limit holds it back, or it cannot be used.
+
+An event that lacks the key of a job which looks at it is a dead letter, although another job may use it: whether one
+subscription is there must not change what another finds. In the counters it is dead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from tocsin.spark.columns import EventColumns
+from tocsin.spark.detect import looked_at
+from tocsin.spark.pipeline.jobs import Job
+from tocsin.spark.pipeline.layout import (
+    BLOCK,
+    DEAD,
+    END,
+    FILE,
+    HELD_BACK,
+    ID,
+    IRRELEVANT,
+    LIMITED,
+    PROBLEM,
+    ROW,
+    START,
+    TEXT,
+    TYPE,
+    USE,
+    USED,
+    job_flag,
+)
+from tocsin.spark.pipeline.schema import Schema
+from tocsin.spark.predicates import attribute_column
+
+
+def event_columns(job: Job) -> EventColumns:
+    """The columns of a pipeline's events as detection needs to know them."""
+    return EventColumns(TYPE, "", (START, END), "us", job.key, ID, None)
+
+
+def classify(events: DataFrame, jobs: Iterable[Job], schema: Schema) -> DataFrame:
+    """The events with `tocsin_use`, one flag per job, and, only of those that are dead, why and where they were read."""
+    passed = F.col(PROBLEM).isNull() & ~F.col(LIMITED)
+    flags = {job_flag(job.number): job for job in jobs}
+    keyless = {flag: _any(attribute_column(name).isNull() for name in job.key) for flag, job in flags.items()}
+    asked = events.withColumns(
+        {
+            flag: passed & looked_at(events, event_columns(job), job.compiled, job.catalog)
+            for flag, job in flags.items()
+        }
+    )
+    missed = [F.when(F.col(flag) & keyless[flag], F.lit(_no_key(job))) for flag, job in flags.items()]
+    known = asked.withColumns(
+        {PROBLEM: F.coalesce(F.col(PROBLEM), *missed), **{flag: F.col(flag) & ~keyless[flag] for flag in flags}}
+    )
+    dead = F.col(PROBLEM).isNotNull()
+    use = (
+        F.when(dead, F.lit(DEAD))
+        .when(F.col(LIMITED), F.lit(HELD_BACK))
+        .when(_any(F.col(flag) for flag in flags), F.lit(USED))
+        .otherwise(F.lit(IRRELEVANT))
+    )
+    shown = F.struct(
+        F.col(TYPE).alias("type"),
+        F.timestamp_micros(START).alias("start"),
+        F.timestamp_micros(END).alias("end"),
+        *(attribute_column(name) for name in schema.attributes),
+    )
+    return known.withColumns(
+        {
+            USE: use,
+            TEXT: F.when(dead, F.coalesce(F.col(TEXT), F.to_json(shown))),
+            **{name: F.when(dead, F.col(name)) for name in (FILE, BLOCK, ROW)},
+        }
+    ).drop(LIMITED)
+
+
+def _no_key(job: Job) -> str:
+    columns = " and ".join(repr(name) for name in job.key)
+    return f"no key in {columns}, by which {', '.join(job.names)} {'are' if len(job.names) > 1 else 'is'} detected"
+
+
+def _any(conditions: Iterable[Column]) -> Column:
+    return reduce(lambda a, b: a | b, conditions, F.lit(False))

@@ -1,0 +1,137 @@
+"""From the subscriptions of a pipeline to Spark jobs: those with the same key are detected together.
+
+A subscription may use the composites of another as events. If both have the same key, the other's pattern becomes a named
+composite of the one plan. If not, the other is detected first, and its matches become rows among the events: type = its
+name, start, end, its variables and its key as attributes. The second way also serves where the first would not say the
+same: when the other has a `where` or is read with other options, or when its key is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from tocsin.algebra.pattern import specs
+from tocsin.algebra.predicate import RoleAttribute, attributes, comparisons
+from tocsin.algebra.subscription import Definition, Subscription
+from tocsin.automata.compile import Compiled, compile
+from tocsin.errors import PipelineError, PipelineErrors, TocsinError
+from tocsin.events import Catalog, EventType
+from tocsin.spark.pipeline.model import Pipeline
+from tocsin.spark.pipeline.naming import renamed
+from tocsin.spark.pipeline.patterns import Parsed, located, parse_entries
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Subscriptions that are detected in one pass over the events of each key."""
+
+    number: int
+    key: tuple[str, ...]
+    subscriptions: tuple[Subscription, ...]
+    compiled: Compiled
+    catalog: Catalog
+    reads: tuple[str, ...]  # subscriptions whose matches are events of this job
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(subscription.name for subscription in self.subscriptions)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The jobs of a pipeline, each after those whose matches it reads."""
+
+    jobs: tuple[Job, ...]
+    composites: Mapping[str, EventType]  # subscriptions whose matches become events, with their attributes
+
+
+def plan_jobs(
+    pipeline: Pipeline, errors: list[PipelineError] | None = None, common: Mapping[str, str] | None = None
+) -> Plan:
+    """The jobs of a pipeline. Mistakes in patterns are added to `errors`, or raised if there is no such list.
+
+    Args:
+        common: the columns of the sources as attributes, once they are known; patterns are checked against them.
+    """
+    found: list[PipelineError] = [] if errors is None else errors
+    parsed = parse_entries(pipeline, found, common)
+    jobs: tuple[Job, ...] = ()
+    if not found:
+        jobs = _jobs(pipeline, parsed, found, common)
+    if found and errors is None:
+        raise PipelineErrors(found)
+    return Plan(jobs, {name: parsed[name].composite for job in jobs for name in job.reads})
+
+
+def _jobs(
+    pipeline: Pipeline, parsed: Mapping[str, Parsed], errors: list[PipelineError], common: Mapping[str, str] | None
+) -> tuple[Job, ...]:
+    whole: dict[str, Subscription] = {}
+    level: dict[str, int] = {}
+    read: dict[str, set[str]] = {}  # for each subscription, those whose matches it needs as rows
+    for name, one in parsed.items():
+        inlined = {other for other in one.uses if _can_inline(one, parsed[other])}
+        whole[name] = _with_definitions(one.subscription, [whole[other] for other in one.uses if other in inlined])
+        read[name] = {other for other in one.uses if other not in inlined}
+        read[name] |= {row for other in inlined for row in read[other]}
+        level[name] = max([level[other] + 1 for other in read[name]], default=0)
+    _move_together(parsed, level, needed=set().union(*read.values()))
+    groups: dict[tuple[int, tuple[str, ...]], list[str]] = {}
+    for name, one in parsed.items():
+        groups.setdefault((level[name], one.entry.key), []).append(name)
+    jobs = []
+    for (_, key), names in sorted(groups.items(), key=lambda group: group[0][0]):
+        reads = tuple(other for other in parsed if any(other in read[name] for name in names))
+        composites = [parsed[other].composite for other in reads]
+        try:
+            compiled = compile([whole[name] for name in names])
+        except TocsinError as problem:
+            entry = parsed[names[0]].entry
+            errors.append(located(pipeline, entry, problem))
+            continue
+        catalog = pipeline.declarations.catalog(common, composites)
+        jobs.append(Job(len(jobs), key, tuple(whole[name] for name in names), compiled, catalog, reads))
+    return tuple(jobs)
+
+
+def _can_inline(one: Parsed, other: Parsed) -> bool:
+    """Whether a named composite says the same as the rows of the other subscription's matches would."""
+    roles = {
+        side.role
+        for comparison in comparisons(one.subscription.where)
+        for side in (comparison.left, comparison.right)
+        if isinstance(side, RoleAttribute)
+    }
+    asked = {
+        name
+        for pattern in (*(d.pattern for d in one.subscription.definitions), one.subscription.pattern)
+        for spec in specs(pattern)
+        if spec.name == other.entry.name
+        for name in attributes(spec.filter)
+    }
+    return (
+        one.entry.key == other.entry.key
+        and one.entry.reading == other.entry.reading
+        and other.subscription.where is None
+        and other.entry.name not in roles
+        and asked <= other.variables.keys()
+    )
+
+
+def _with_definitions(subscription: Subscription, others: list[Subscription]) -> Subscription:
+    """The subscription with the patterns of others as named composites in front of its own."""
+    inherited: list[Definition] = []
+    for other in others:
+        # The other's own names must not meet those of this text; a dot cannot stand in a name.
+        names = {d.name: f"{other.name}.{d.name}" for d in other.definitions}
+        inherited += [Definition(names[d.name], renamed(d.pattern, names), d.span) for d in other.definitions]
+        inherited.append(Definition(other.name, renamed(other.pattern, names)))
+    return replace(subscription, definitions=(*inherited, *subscription.definitions))
+
+
+def _move_together(parsed: Mapping[str, Parsed], level: dict[str, int], needed: set[str]) -> None:
+    """What nobody waits for can be detected later, together with others of its key: one job less."""
+    for name, one in parsed.items():
+        if name not in needed:
+            level[name] = max(level[other] for other in parsed if parsed[other].entry.key == one.entry.key)

@@ -1,0 +1,124 @@
+"""What a pipeline file says, as values: sources, event types, subscriptions, sinks, dead letters.
+
+Paths are absolute here, durations are microseconds, names are checked. `place` says where in the file something stands,
+as in `("source", 0)`; `Pipeline.error` turns that into an error with file and line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tocsin.algebra.subscription import Reading
+from tocsin.errors import PipelineError
+from tocsin.events import Catalog, EventType
+from tocsin.spark.pipeline.document import Document, Place
+
+SourceFormat = Literal["parquet", "jsonl", "csv", "table"]
+TimeUnit = Literal["s", "ms", "us", "ns"]
+FileFormat = Literal["parquet", "jsonl"]
+SinkFormat = Literal["parquet", "jsonl", "console"]
+Mode = Literal["error", "overwrite"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A prefilter: of events of a type that agree in the attributes `by`, one is kept `every` so often."""
+
+    type: str
+    by: tuple[str, ...]
+    every: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where events come from, and which columns say what they are. Columns are named as they are after `rename`."""
+
+    name: str
+    format: SourceFormat
+    location: str  # a path, or the name of a table
+    place: Place
+    time: tuple[str, str] | None = None  # start and end, the same column twice for events without duration
+    time_unit: TimeUnit | None = None
+    type: str | None = None
+    event_type: str | None = None
+    id: str | None = None
+    origin: str | None = None  # the column with the name of the device; the file calls it `source`
+    rename: Mapping[str, str] = field(default_factory=dict)
+    limits: tuple[Limit, ...] = ()
+    separator: str = ","
+
+
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """The event types and sets of a pipeline. `strict`: there are no others, and no other attributes."""
+
+    types: tuple[EventType, ...] = ()
+    sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    strict: bool = False
+
+    def catalog(self, common: Mapping[str, str] | None = None, composites: Iterable[EventType] = ()) -> Catalog:
+        """A catalog of the declared types, with the composites of other subscriptions as further types."""
+        return Catalog([*self.types, *composites], self.sets, common=common, closed=self.strict)
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Every declared attribute with its type; types that share an attribute agree on it."""
+        return {name: kind for event_type in self.types for name, kind in event_type.attributes.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A subscription as the file has it: the text of the pattern, not yet read."""
+
+    name: str
+    text: str
+    place: Place
+    file: str | None = None  # the file the text is from; None if it stands in the pipeline file
+    language: str = "core"
+    key: tuple[str, ...] = ()
+    reading: Reading = Reading()
+    attributes: tuple[str, ...] | None = None  # the columns that matches carry; None for all
+    events: tuple[str, ...] = ()  # subscriptions whose composites it uses
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """Where matches go: each of its subscriptions into a folder of its own, or the first `rows` into the report."""
+
+    format: SinkFormat
+    place: Place
+    subscriptions: tuple[str, ...]
+    path: str | None = None
+    mode: Mode = "error"
+    rows: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetters:
+    """Where events go that cannot be read."""
+
+    path: str
+    place: Place
+    format: FileFormat = "jsonl"
+    mode: Mode = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A pipeline file that was read and checked."""
+
+    document: Document
+    name: str
+    sources: tuple[Source, ...]
+    declarations: Declarations
+    subscriptions: tuple[Entry, ...]
+    sinks: tuple[Sink, ...] = ()
+    dead_letters: DeadLetters | None = None
+    spark: Mapping[str, str] = field(default_factory=dict)
+    max_partial_matches: int | None = None
+
+    def error(self, code: str, message: str, place: Place, hint: str | None = None) -> PipelineError:
+        """An error that points at a place of the file."""
+        return PipelineError(code, message, self.document.span(place), hint, self.document.file)

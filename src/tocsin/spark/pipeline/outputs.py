@@ -1,0 +1,76 @@
+"""Writes what a pipeline found: matches to sinks, and events that cannot be used to the dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tocsin.spark.pipeline.layout import BLOCK, DEAD, FILE, PROBLEM, ROW, SOURCE, TEXT, USE
+from tocsin.spark.pipeline.lines import Split
+from tocsin.spark.pipeline.model import FileFormat, Mode, Pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A folder that was written."""
+
+    what: str
+    path: str
+    rows: int
+
+
+def write_matches(pipeline: Pipeline, matches: Mapping[str, DataFrame], counts: Mapping[str, int]) -> list[Written]:
+    """Write each subscription of each sink into a folder of its own: what they carry may differ."""
+    written = []
+    for sink in pipeline.sinks:
+        for name in sink.subscriptions if sink.path else ():
+            path = f"{sink.path}/{name}"
+            assert sink.format != "console"
+            _write(matches[name], path, sink.format, sink.mode)
+            written.append(Written(name, path, counts[name]))
+    return written
+
+
+def dead_letters(session: SparkSession, classified: Iterable[DataFrame], splits: Iterable[Split]) -> DataFrame:
+    """Events that cannot be used: source, reason, file, line and the text itself.
+
+    In a Parquet file the line is the number of the row; a table has neither file nor line.
+    """
+    cuts = [(split.file, split.block, split.offset) for split in splits]
+    offsets = session.createDataFrame(cuts, f"{FILE} string, {BLOCK} long, offset long")
+    columns = (SOURCE, PROBLEM, FILE, BLOCK, ROW, TEXT)
+    found: DataFrame | None = None
+    for events in classified:
+        dead = events.where(F.col(USE) == DEAD).select(*columns)
+        found = dead if found is None else found.union(dead)
+    assert found is not None
+    placed = found.join(F.broadcast(offsets), [FILE, BLOCK], "left")
+    # Spark gives the address of a file, in which a blank is %20; its own decoder takes + for a blank.
+    path = F.url_decode(F.replace(F.regexp_replace(FILE, "^file:/+", "/"), F.lit("+"), F.lit("%2B")))
+    return placed.select(
+        F.col(SOURCE).alias("source"),
+        F.col(PROBLEM).alias("reason"),
+        path.alias("file"),
+        (F.col(ROW) + F.coalesce(F.col("offset"), F.lit(0))).alias("line"),
+        F.col(TEXT).alias("text"),
+    )
+
+
+def write_dead_letters(pipeline: Pipeline, letters: DataFrame, count: int) -> list[Written]:
+    """Write the dead letters, if the pipeline says where; also when there are none, so that no old ones stay."""
+    target = pipeline.dead_letters
+    if target is None:
+        return []
+    _write(letters.coalesce(1).sortWithinPartitions("source", "file", "line"), target.path, target.format, target.mode)
+    return [Written("dead letters", target.path, count)]
+
+
+def _write(frame: DataFrame, path: str, format: FileFormat, mode: Mode) -> None:
+    writer = frame.write.mode("overwrite" if mode == "overwrite" else "errorifexists")
+    if format == "jsonl":
+        writer.option("ignoreNullFields", "true").json(path)
+    else:
+        writer.parquet(path)

@@ -1,0 +1,176 @@
+"""Reads the patterns of a pipeline, each after those whose composites it uses; mistakes get the line of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tocsin.algebra.pattern import Pattern, pattern_variables, specs
+from tocsin.algebra.predicate import Attribute, Compare, Variable, comparisons
+from tocsin.algebra.subscription import Subscription
+from tocsin.errors import PatternError, PatternErrors, PipelineError, Span, TocsinError, did_you_mean
+from tocsin.events import ATTRIBUTE_TYPES, Catalog, EventType
+from tocsin.languages.registry import parse
+from tocsin.spark.pipeline.model import Entry, Pipeline
+from tocsin.values import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A subscription whose pattern was read. `variables` and `keys`: its attributes as an event, with their types."""
+
+    entry: Entry
+    subscription: Subscription
+    uses: tuple[str, ...]
+    variables: Mapping[str, str]
+    keys: Mapping[str, str]
+
+    @property
+    def composite(self) -> EventType:
+        """Its matches as events of the type that has its name."""
+        return EventType(self.entry.name, {**self.keys, **self.variables})
+
+
+def parse_entries(
+    pipeline: Pipeline, errors: list[PipelineError], common: Mapping[str, str] | None
+) -> dict[str, Parsed]:
+    """The subscriptions by name, in an order in which each comes after those it uses."""
+    parsed: dict[str, Parsed] = {}
+    for entry in _ordered(pipeline, errors):
+        if any(other not in parsed for other in entry.events):
+            continue  # the mistake in the other one is noted already
+        used = {other: parsed[other] for other in entry.events}
+        catalog = _catalog(pipeline, used, common)
+        try:
+            subscription = parse(
+                entry.text, entry.language, catalog=catalog, reading=entry.reading, name=entry.name
+            )
+        except PatternErrors as problems:
+            errors += [located(pipeline, entry, _advised(pipeline, problem)) for problem in problems.errors]
+            continue
+        except TocsinError as problem:
+            errors.append(located(pipeline, entry, problem))
+            continue
+        errors += [located(pipeline, entry, problem) for problem in _misused(pipeline, entry, subscription, used)]
+        errors += _keyless(pipeline, entry, used)
+        variables = _variable_kinds(subscription, catalog, used)
+        kinds = {**pipeline.declarations.attributes, **(common or {})}
+        keys = {name: kinds.get(name, "string") for name in entry.key}
+        parsed[entry.name] = Parsed(entry, subscription, entry.events, variables, keys)
+    return parsed
+
+
+def located(pipeline: Pipeline, entry: Entry, problem: TocsinError) -> PipelineError:
+    """A mistake in a pattern as a mistake in the file it stands in."""
+    if entry.file is not None:
+        return PipelineError(problem.code, problem.message, problem.span, problem.hint, entry.file)
+    document, place = pipeline.document, (*entry.place, "pattern")
+    span = document.inside(place, entry.text, problem.span) or document.span(place)
+    return PipelineError(problem.code, problem.message, span, problem.hint, document.file)
+
+
+def _ordered(pipeline: Pipeline, errors: list[PipelineError]) -> list[Entry]:
+    """The entries, used ones first. Unknown names and loops are noted."""
+    entries = {entry.name: entry for entry in pipeline.subscriptions}
+    ordered: dict[str, Entry] = {}
+
+    def visit(entry: Entry, way: tuple[str, ...]) -> None:
+        if entry.name in ordered:
+            return
+        if entry.name in way:
+            loop = [*way[way.index(entry.name) :], entry.name]
+            place = (*entries[way[-1]].place, "events")
+            message = f"subscriptions use each other's composites in a loop: {' → '.join(loop)}"
+            errors.append(pipeline.error("subscription-loop", message, place, "one of them must do without"))
+            return
+        for number, other in enumerate(entry.events):
+            if other in entries:
+                visit(entries[other], (*way, entry.name))
+            else:
+                place = (*entry.place, "events", number)
+                hint = did_you_mean(other, entries)
+                errors.append(pipeline.error("unknown-subscription", f"there is no subscription {other!r}", place, hint))
+        ordered[entry.name] = entry
+
+    for entry in entries.values():
+        visit(entry, ())
+    return list(ordered.values())
+
+
+def _catalog(pipeline: Pipeline, used: Mapping[str, Parsed], common: Mapping[str, str] | None) -> Catalog:
+    # Where types are not declared and columns not yet known, a variable may have any type: nothing is declared then.
+    known = [one.composite for one in used.values()] if common or pipeline.declarations.strict else []
+    return pipeline.declarations.catalog(common, known)
+
+
+def _misused(
+    pipeline: Pipeline, entry: Entry, subscription: Subscription, used: Mapping[str, Parsed]
+) -> Iterator[PatternError]:
+    """Composites that are not listed under `events`, and attributes that a composite does not have."""
+    others = {other.name for other in pipeline.subscriptions} - {d.name for d in subscription.definitions}
+    for spec in (spec for pattern in _patterns(subscription) for spec in specs(pattern)):
+        if spec.name in others - used.keys():
+            yield _unlisted(spec.name, spec.span)
+        if spec.name not in used:
+            continue
+        known = used[spec.name].composite.attributes
+        for comparison in comparisons(spec.filter):
+            if isinstance(comparison.left, Attribute) and comparison.left.name not in known:
+                yield PatternError(
+                    "unknown-attribute",
+                    f"the composite {spec.name} has no attribute {comparison.left.name!r}",
+                    comparison.left.span,
+                    did_you_mean(comparison.left.name, known, "it has the variables of its pattern, and its key"),
+                )
+
+
+def _advised(pipeline: Pipeline, problem: PatternError) -> PatternError:
+    """A type that nobody knows may be another subscription that the entry forgot to list."""
+    if problem.code == "unknown-type" and problem.span is not None:
+        named = problem.span.text[problem.span.start : problem.span.end].partition("(")[0].strip()
+        if any(other.name == named for other in pipeline.subscriptions):
+            return _unlisted(named, problem.span)
+    return problem
+
+
+def _unlisted(name: str, span: Span | None) -> PatternError:
+    hint = f"to use the composites of that subscription, say events = [{name!r}]"
+    return PatternError("unlisted-composite", f"{name} is a subscription of this file", span, hint)
+
+
+def _keyless(pipeline: Pipeline, entry: Entry, used: Mapping[str, Parsed]) -> Iterator[PipelineError]:
+    """Composites that cannot be told apart by the key of the subscription that uses them."""
+    for other in used.values():
+        for name in entry.key:
+            if name not in other.composite.attributes:
+                yield pipeline.error(
+                    "composite-without-key",
+                    f"{entry.name} is detected by {name}, but the composite {other.entry.name} has no {name}",
+                    (*entry.place, "key"),
+                    f"bind it there, as in {name} = ${name}, or detect {other.entry.name} by {name}",
+                )
+
+
+def _patterns(subscription: Subscription) -> tuple[Pattern, ...]:
+    return (*(definition.pattern for definition in subscription.definitions), subscription.pattern)
+
+
+def _variable_kinds(subscription: Subscription, catalog: Catalog, used: Mapping[str, Parsed]) -> dict[str, str]:
+    """The type of each variable of the pattern: that of the attribute which binds it."""
+    composites: dict[str, Mapping[str, str]] = {name: one.composite.attributes for name, one in used.items()}
+    for definition in subscription.definitions:
+        composites[definition.name] = _bound(definition.pattern, catalog, composites)
+    return _bound(subscription.pattern, catalog, composites)
+
+
+def _bound(pattern: Pattern, catalog: Catalog, composites: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    kinds: dict[str, str] = {}
+    for spec in specs(pattern):
+        own = composites.get(spec.name) or catalog.attributes(spec.name)
+        for comparison in comparisons(spec.filter):
+            match comparison:
+                case Compare(Attribute(name), Relation.EQ, Variable(variable)) if own.get(name) in ATTRIBUTE_TYPES:
+                    kinds.setdefault(variable, own[name])
+                case _:
+                    pass
+    return {variable: kinds.get(variable, "string") for variable in sorted(pattern_variables(pattern))}

@@ -1,0 +1,163 @@
+"""Read a pipeline file: every mistake of it is found in one go, and none is left to be found by Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tocsin.algebra.subscription import Reading
+from tocsin.errors import InputError, PipelineError, PipelineErrors, did_you_mean
+from tocsin.languages.registry import ALIASES, LANGUAGES
+from tocsin.spark.pipeline.document import read_document
+from tocsin.spark.pipeline.jobs import plan_jobs
+from tocsin.spark.pipeline.model import Declarations, Entry, Pipeline, Source
+from tocsin.spark.pipeline.read_events import read_declarations
+from tocsin.spark.pipeline.read_outputs import read_dead_letters, read_sinks
+from tocsin.spark.pipeline.read_sources import read_source
+from tocsin.spark.pipeline.table import Table
+
+
+def read_pipeline(path: str | Path) -> Pipeline:
+    """The pipeline a file describes; raises `PipelineErrors` with all mistakes, each with its line.
+
+    Files must be there and patterns must be right; the columns of the sources are looked at when it runs.
+    """
+    document, values = read_document(Path(path))
+    errors: list[PipelineError] = []
+    root = Table(document, errors, values)
+    settings = root.table("pipeline") or Table(document, errors, {}, ("pipeline",))
+    declarations = read_declarations(root, settings.flag("strict_types"))
+    sources = tuple(read_source(table) for table in root.tables("source"))
+    entries = tuple(_entry(table, Path(path).parent) for table in root.tables("subscription"))
+    _check_present(root, "source", "subscription")
+    _check_names(root, sources, entries, declarations)
+    pipeline = Pipeline(
+        document=document,
+        name=settings.text("name") or Path(path).stem,
+        sources=sources,
+        declarations=declarations,
+        subscriptions=entries,
+        sinks=tuple(read_sinks(root, [entry.name for entry in entries], [source.location for source in sources])),
+        dead_letters=read_dead_letters(root, [source.location for source in sources]),
+        spark=_spark(root.table("spark")),
+        max_partial_matches=settings.number("max_partial_matches", 1),
+    )
+    settings.finish()
+    root.finish()
+    if not errors:
+        # Only now: a pattern is read with the types and names that the rest of the file gives it.
+        plan_jobs(pipeline, errors)
+    if errors:
+        raise PipelineErrors(errors)
+    return pipeline
+
+
+def _check_present(root: Table, *keys: str) -> None:
+    for key in keys:
+        if not root.values.get(key):
+            root.note("missing-key", f"there is no [[{key}]]", hint=f"a pipeline has at least one [[{key}]]")
+
+
+def _entry(table: Table, folder: Path) -> Entry:
+    name = table.name("name", "a subscription") or ""
+    text, file = table.text("pattern"), table.text("file")
+    if (text is None) == (file is None) and not ("pattern" in table.values and text is None):
+        message = f"[[subscription]] {name!r} needs a pattern, or a file with one, and not both"
+        table.note("missing-key", message, hint="pattern = '…' or file = 'name.tocsin'")
+    if file is not None:
+        text = _pattern_file(table, folder / file)
+        file = str(folder / file)
+    language = table.text("language") or "core"
+    if language not in LANGUAGES and language not in ALIASES:
+        hint = did_you_mean(language, LANGUAGES)
+        table.note("unknown-language", f"there is no language {language!r}", "language", hint, value=True)
+    entry = Entry(
+        name,
+        text or "",
+        table.place,
+        file,
+        language,
+        table.texts("key") or (),
+        _reading(table.table("options")),
+        table.texts("attributes"),
+        table.texts("events") or (),
+    )
+    table.finish()
+    return entry
+
+
+def _pattern_file(table: Table, path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as problem:
+        table.note("missing-file", f"{path} cannot be read: {problem.strerror}", "file", value=True)
+    except UnicodeDecodeError:
+        table.note("unreadable-file", f"{path} is not text in UTF-8", "file", value=True)
+    return None
+
+
+def _reading(options: Table | None) -> Reading:
+    """Each option is asked for alone, so that every wrong one is noted."""
+    known: dict[str, object] = {}
+    for key in options.keys() if options else ():
+        assert options is not None
+        try:
+            Reading.of({key: options.values[key]})
+            known[key] = options.values[key]
+        except InputError as problem:
+            value = problem.code == "bad-option"
+            options.note(problem.code, problem.message, key, problem.hint, value=value)
+    return Reading.of(known)
+
+
+def _spark(table: Table | None, prefix: str = "") -> dict[str, str]:
+    """Settings of Spark; `sql.shuffle.partitions = 4` may be written as tables inside tables."""
+    settings: dict[str, str] = {}
+    for key in table.keys() if table else ():
+        assert table is not None
+        name, value = f"{prefix}{key}", table.values[key]
+        if isinstance(value, dict):
+            settings |= _spark(table.table(key), f"{name}.")
+        elif isinstance(value, str | int | float):
+            plain = name if name.startswith("spark.") else f"spark.{name}"
+            settings[plain] = str(value).lower() if isinstance(value, bool) else str(value)
+        else:
+            table.note("bad-type", f"{key} must be a text, a number, true or false", key, value=True)
+    return settings
+
+
+def _check_names(
+    root: Table, sources: tuple[Source, ...], entries: tuple[Entry, ...], declarations: Declarations
+) -> None:
+    """No name twice, and where the types are declared, no type and no attribute that is not."""
+    taken = {name: "an event type" for name in (*(t.name for t in declarations.types), *declarations.sets)}
+    tables = {table.place: table for table in (*root.tables("source"), *root.tables("subscription"))}
+    for what, named in (("source", sources), ("subscription", entries)):
+        seen: set[str] = set()
+        for one in named:
+            if one.name in seen:
+                tables[one.place].note("duplicate-name", f"there are two {what}s {one.name!r}", "name", value=True)
+            elif what == "subscription" and one.name in taken:
+                message = f"{one.name!r} is {taken[one.name]} already"
+                tables[one.place].note("duplicate-name", message, "name", "choose another name", value=True)
+            seen.add(one.name)
+    if declarations.strict:
+        known = {*declarations.attributes, "source"}
+        for entry in entries:
+            _check_known(tables[entry.place], "key", entry.key, known, "attribute")
+            _check_known(tables[entry.place], "attributes", entry.attributes or (), known, "attribute")
+        for source in sources:
+            if source.event_type:
+                types = [event_type.name for event_type in declarations.types]
+                _check_known(tables[source.place], "event_type", (source.event_type,), types, "event type")
+            for index, limit in enumerate(source.limits):
+                inner = Table(root.document, root.errors, {}, (*source.place, "limit", index))
+                _check_known(inner, "type", (limit.type,), taken, "event type")
+                _check_known(inner, "by", limit.by, known, "attribute")
+
+
+def _check_known(table: Table, key: str, names: tuple[str, ...], known: object, what: str) -> None:
+    choices = [str(name) for name in known]  # type: ignore[attr-defined]
+    for name in names:
+        if name not in choices:
+            message = f"there is no {what} {name!r}"
+            table.note(f"unknown-{what.split()[-1]}", message, key, did_you_mean(name, choices), value=True)

@@ -1,0 +1,113 @@
+"""Reads the `[[source]]` tables of a pipeline file."""
+
+from __future__ import annotations
+
+import glob
+from pathlib import Path
+from typing import get_args
+
+from tocsin.spark.pipeline.model import Limit, Source, SourceFormat, TimeUnit
+from tocsin.spark.pipeline.table import Table
+
+_WILDCARDS = "*?["
+
+
+def read_source(table: Table) -> Source:
+    """One source; a file that is not there is a mistake, too."""
+    name = table.name("name", "a source") or ""
+    formats: tuple[SourceFormat, ...] = get_args(SourceFormat)
+    units: tuple[TimeUnit, ...] = get_args(TimeUnit)
+    format = table.choice("format", formats)
+    type, event_type = table.text("type"), table.text("event_type")
+    if type and event_type:
+        hint = "a column with the type of each event, or one type for all of them"
+        table.note("bad-value", "type and event_type exclude each other", "event_type", hint)
+    rename = _rename(table.table("rename"))
+    source = Source(
+        name,
+        format or "parquet",
+        _location(table, format),
+        table.place,
+        _time(table),
+        table.choice("time_unit", units) if "time_unit" in table.values else None,
+        type,
+        event_type,
+        table.text("id"),
+        table.text("source"),
+        rename,
+        tuple(_limit(one) for one in table.tables("limit")),
+        _separator(table, format),
+    )
+    table.finish()
+    return source
+
+
+def _location(table: Table, format: SourceFormat | None) -> str:
+    key, other = ("table", "path") if format == "table" else ("path", "table")
+    # Asked for under both names, so that the wrong one is explained and not just unknown.
+    if table.text(other) is not None and format is not None:
+        table.note("bad-value", f"a source of format {format} has a {key}, not a {other}", other)
+    location = table.text(key, required=format is not None)
+    if location is None or format == "table":
+        return location or ""
+    path = resolved(table, location)
+    if not _is_there(path):
+        table.note("missing-file", f"there is no file or folder {path}", key, value=True)
+    return path
+
+
+def resolved(table: Table, path: str) -> str:
+    """A path of the file as an absolute one; what has a scheme, such as s3://, stays as it is."""
+    return path if "://" in path else str((Path(table.document.file).parent / path).resolve())
+
+
+def _is_there(path: str) -> bool:
+    if "://" in path or "{" in path:  # braces are a wildcard to Spark, but not to Python
+        return True
+    return bool(glob.glob(path)) if any(sign in path for sign in _WILDCARDS) else Path(path).exists()
+
+
+def _time(table: Table) -> tuple[str, str] | None:
+    time, start, end = table.text("time"), table.text("start"), table.text("end")
+    if time and (start or end):
+        hint = "one column, or start and end"
+        table.note("bad-value", "time excludes start and end", "time", hint)
+    if (start is None) != (end is None):
+        missing = "end" if start else "start"
+        table.missing(missing, "start and end come together")
+    if start and end:
+        return start, end
+    return (time, time) if time else None
+
+
+def _rename(table: Table | None) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for column in table.keys() if table else ():
+        assert table is not None
+        new = table.text(column)
+        if new is not None and new in names.values():
+            table.note("duplicate-name", f"two columns are renamed to {new!r}", column, value=True)
+        if new is not None:
+            names[column] = new
+    return names
+
+
+def _limit(table: Table) -> Limit:
+    type = table.text("type", required=True, hint="the type of the events to limit")
+    by = table.texts("by")
+    if not by and "by" not in table.values:
+        table.missing("by", "the attributes in which repeated events agree, as in by = ['name']")
+    limit = Limit(type or "", by or (), table.duration("every") or 0)
+    table.finish()
+    return limit
+
+
+def _separator(table: Table, format: SourceFormat | None) -> str:
+    separator = table.text("separator")
+    if separator is None:
+        return ","
+    if format != "csv":
+        table.note("bad-value", "only a csv source has a separator", "separator")
+    elif len(separator) != 1:
+        table.note("bad-value", f"the separator {separator!r} is not one character", "separator", value=True)
+    return separator

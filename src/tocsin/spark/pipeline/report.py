@@ -1,0 +1,113 @@
+"""What a run of a pipeline came to: matches, counters that add up, and where everything was written.
+
+`print(report)` shows it to a person; `report.as_dict()` is for programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tocsin.errors import InputError
+from tocsin.spark.pipeline.outputs import Written
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What became of the events of a source: read = used + irrelevant + dead. `limited` are part of the irrelevant."""
+
+    read: int
+    used: int
+    irrelevant: int
+    dead: int
+    limited: int
+
+    def checked(self, source: str) -> Counters:
+        """These counters, or an error if an event got lost between reading and detection."""
+        if self.read != self.used + self.irrelevant + self.dead:
+            raise InputError(
+                "counters",
+                f"the events of {source} do not add up: read {self.read:,}, but {self.used:,} used, "
+                f"{self.irrelevant:,} irrelevant and {self.dead:,} dead",
+                hint="run it again, and make sure that the files do not change while they are read",
+            )
+        return self
+
+    def __add__(self, other: Counters) -> Counters:
+        return Counters(*(a + b for a, b in zip(self.numbers, other.numbers, strict=True)))
+
+    @property
+    def numbers(self) -> tuple[int, int, int, int, int]:
+        return self.read, self.used, self.irrelevant, self.dead, self.limited
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of a pipeline. `composites` counts the matches that other subscriptions read as events."""
+
+    pipeline: str
+    matches: Mapping[str, int]
+    sources: Mapping[str, Counters]
+    composites: Mapping[str, Counters]
+    reasons: Mapping[str, int]  # why events are dead, and how many
+    samples: Mapping[str, tuple[str, ...]]  # the first matches of what a console sink shows
+    written: tuple[Written, ...]
+    seconds: float
+
+    @property
+    def total(self) -> Counters:
+        """The counters of all sources together."""
+        return sum(self.sources.values(), Counters(0, 0, 0, 0, 0))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain values, for JSON."""
+        return asdict(self) | {"total": asdict(self.total)}
+
+    def __str__(self) -> str:
+        lines = [f"{self.pipeline}: {_count(sum(self.matches.values()), 'match', 'matches')} in {self.seconds:.1f} s", ""]
+        lines += _table(("subscription", "matches"), [(name, f"{count:,}") for name, count in self.matches.items()])
+        for name, shown in self.samples.items():
+            lines += ["", f"{name}: {_heading(len(shown), self.matches[name])}", *(f"  {line}" for line in shown)]
+        lines += ["", *self._counters()]
+        if self.reasons:
+            lines += ["", "dead letters"]
+            lines += [f"  {count:,} × {reason}" for reason, count in self.reasons.items()]
+        if self.written:
+            lines += ["", "written"]
+            lines += [f"  {one.path}  ({one.what}, {_count(one.rows, 'row', 'rows')})" for one in self.written]
+        return "\n".join(lines)
+
+    def _counters(self) -> Iterable[str]:
+        head = ("events", "read", "used", "irrelevant", "dead", "of which limited")
+        rows = [(name, *map(_number, one.numbers)) for name, one in self.sources.items()]
+        if len(self.sources) > 1:
+            rows.append(("total", *map(_number, self.total.numbers)))
+        rows += [(f"{name} (composites)", *map(_number, one.numbers)) for name, one in self.composites.items()]
+        # The limited are part of the irrelevant, so they stand behind them.
+        order = (0, 1, 2, 3, 5, 4)
+        return _table(tuple(head[i] for i in order), [tuple(row[i] for i in order) for row in rows])
+
+
+def _number(count: int) -> str:
+    return f"{count:,}"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def _heading(shown: int, matches: int) -> str:
+    if matches == 0:
+        return "no match"
+    return _count(matches, "match", "matches") if shown == matches else f"the first {shown} of {matches:,} matches"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Columns as wide as they must be; the first is text, the others are numbers."""
+    lines = [head, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    return [
+        "  ".join(cell.ljust(width) if column == 0 else cell.rjust(width) for column, (cell, width) in enumerate(cells))
+        for cells in (list(zip(line, widths, strict=True)) for line in lines)
+    ]

@@ -1,0 +1,65 @@
+"""A match in words, for a person at a terminal.
+
+>>> from datetime import datetime
+>>> in_words(("location",), "FE02", datetime(2004, 1, 30, 9), datetime(2004, 1, 30, 9, 2), [("Door", {}), ("Temp", {"temp": 14.5})], {})
+'2004-01-30 09:00:00 to 09:02:00  location FE02: Door, Temp temp=14.5'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from tocsin.spark.pipeline.layout import ORIGIN
+
+_SHOWN = 4  # attributes of one event
+
+
+def first_matches(matches: DataFrame, key: Sequence[str], rows: int) -> tuple[str, ...]:
+    """The first matches of a subscription in words, in the order in which they ended."""
+    found = matches.orderBy("end", "start", "match_id").limit(rows).collect()
+    return tuple(
+        in_words(
+            key,
+            row["key"],
+            row["start"],
+            row["end"],
+            [(c["role"], _attributes(c, key)) for c in row["constituents"]],
+            row["variables"] or {},
+        )
+        for row in found
+    )
+
+
+def _attributes(constituent: Any, key: Sequence[str]) -> dict[str, object]:
+    """What an event says; its key and its device are said elsewhere, or not worth the place."""
+    carried = constituent["attributes"] if "attributes" in constituent else None
+    known = {} if carried is None else carried.asDict()
+    return {name: value for name, value in known.items() if value is not None and name not in (*key, ORIGIN)}
+
+
+def in_words(
+    key: Sequence[str],
+    key_value: object,
+    start: datetime,
+    end: datetime,
+    constituents: Sequence[tuple[str, Mapping[str, object]]],
+    variables: Mapping[str, str],
+) -> str:
+    """One match in one line: when, where, which events, and what the variables hold."""
+    stop = f"{end:%H:%M:%S}" if start.date() == end.date() else f"{end:%Y-%m-%d %H:%M:%S}"
+    values = [key_value] if len(key) == 1 else list(key_value) if isinstance(key_value, tuple) else []
+    where = ", ".join(f"{name} {value}" for name, value in zip(key, values, strict=True))
+    runs = [list(run) for _, run in groupby(constituents, key=lambda c: c[0])]
+    events = ", ".join(_event(*run[0]) if len(run) == 1 else f"{len(run)} × {run[0][0]}" for run in runs)
+    bound = "".join(f"; {name} = {value}" for name, value in sorted(variables.items()))
+    return f"{start:%Y-%m-%d %H:%M:%S} to {stop}  {where + ': ' if where else ''}{events}{bound}"
+
+
+def _event(role: str, attributes: Mapping[str, object]) -> str:
+    said = " ".join(f"{name}={value}" for name, value in list(attributes.items())[:_SHOWN])
+    return f"{role} {said}".strip()

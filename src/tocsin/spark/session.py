@@ -1,0 +1,129 @@
+"""Start Spark on this machine, with settings that suit Tocsin and a terminal that stays clean."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyspark import SparkConf, SparkContext
+from pyspark.sql import SparkSession
+
+import tocsin
+from tocsin.spark.java import find_java
+from tocsin.spark.jvm import quiet_java_options, start_jvm
+
+_GIB = 1024**3
+
+# Two threads that start at once must get the same session.
+_starting = threading.Lock()
+
+
+def local_session(
+    app_name: str = "tocsin",
+    *,
+    cores: int | None = None,
+    shuffle_partitions: int | None = None,
+    extra_conf: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """A Spark session on this machine; the one that is already running, unchanged, if there is one.
+
+    Args:
+        cores: how many tasks run at once; every core this process may use if not given.
+        shuffle_partitions: into how many pieces Spark cuts grouped data; four a core if not given, because
+            Spark's own 200 makes small streams slow.
+        extra_conf: Spark settings that win over Tocsin's; only `spark.driver.extraJavaOptions` is added.
+    """
+    with _starting:
+        return _running_session() or _new_session(app_name, cores, shuffle_partitions, extra_conf or {})
+
+
+def _new_session(
+    app_name: str, cores: int | None, shuffle_partitions: int | None, extra_conf: Mapping[str, str]
+) -> SparkSession:
+    tasks = cores or available_cores()
+    folder = Path(tempfile.mkdtemp(prefix="tocsin-spark-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    settings = _settings(app_name, tasks, shuffle_partitions or 4 * tasks, folder)
+    for name, value in extra_conf.items():
+        added = name == "spark.driver.extraJavaOptions"
+        settings[name] = f"{settings[name]} {value}" if added else value
+    context = _start(settings)
+    if "spark.log.level" not in settings:
+        context.setLogLevel("ERROR")
+    return SparkSession(context)
+
+
+def available_cores() -> int:
+    """How many cores this process may use; `taskset` or a container can make it fewer than there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def driver_memory(physical: int) -> int:
+    """How many bytes of `physical` memory the Java side gets, never more than half.
+
+    A quarter, because the Python workers, Arrow and the page cache live beside it; 1 GiB on a small machine,
+    where a quarter would not start Spark; 8 GiB on a large one, where more only lengthens garbage collection.
+
+    >>> [driver_memory(gib * 2**30) / 2**30 for gib in (1, 4, 24, 512)]
+    [0.5, 1.0, 6.0, 8.0]
+    """
+    return min(8 * _GIB, max(physical // 4, min(_GIB, physical // 2)))
+
+
+def _running_session() -> SparkSession | None:
+    active = SparkSession.getActiveSession()
+    if active is None and SparkContext._active_spark_context is not None:
+        # Another thread of this process started Spark. Without options the builder hands out its session
+        # untouched.
+        active = SparkSession.builder.getOrCreate()
+    return active
+
+
+def _settings(app_name: str, tasks: int, shuffle_partitions: int, folder: Path) -> dict[str, str]:
+    settings = {
+        "spark.app.name": app_name,
+        "spark.master": f"local[{tasks}]",
+        "spark.driver.memory": f"{driver_memory(_physical_memory()) // 1024**2}m",
+        "spark.driver.extraJavaOptions": f"{quiet_java_options(folder)} -Xss4m",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(shuffle_partitions),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+        # Otherwise Spark makes a folder in whatever directory the user happens to be in.
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    source = Path(tocsin.__file__).resolve().parent.parent
+    if source.name not in ("site-packages", "dist-packages"):
+        # Tocsin runs from a source tree, which a worker's fresh Python may not know.
+        settings["spark.executorEnv.PYTHONPATH"] = str(source)
+    return settings
+
+
+def _start(settings: Mapping[str, str]) -> SparkContext:
+    # The workers must be this Python, with these packages, not the first python3 of the PATH.
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    # A laptop's name often does not resolve to an address that Spark can reach.
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    # PySpark keeps the JVM of a stopped session for the next one.
+    gateway = start_jvm(conf, find_java()) if SparkContext._gateway is None else None
+    return SparkContext(conf=conf, gateway=gateway)
+
+
+def _physical_memory() -> int:
+    """Bytes of memory of this machine, or of this container if it has a limit."""
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+    except (OSError, ValueError):  # no such file, or the word "max"
+        return physical
+    return min(physical, limit)
