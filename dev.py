@@ -112,6 +112,8 @@ def set_up() -> None:
     say("install Tocsin and what it needs (the first time, a minute or more: Spark alone is some 450 MB)")
     # Without isolation, because pip does not hold the packages of an isolated build to the constraints.
     pip("install", *constraints, "--no-build-isolation", "--editable", ".[dev]")
+    say("compile the kernels (once; half a minute)")
+    run(Step("warm", ("python", "-c", "from tocsin.automata.execute import warm; warm()")))
     STAMP.write_text(wanted)
     say(f"set-up done in {time.monotonic() - started:.0f} s")
 

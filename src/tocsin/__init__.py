@@ -6,6 +6,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tocsin.errors import PatternErrors as PatternErrors
+    from tocsin.errors import TocsinError as TocsinError
     from tocsin.events import Catalog as Catalog
     from tocsin.events import EventType as EventType
     from tocsin.languages.binding import event as event
@@ -19,6 +21,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "Catalog": "tocsin.events",
     "EventType": "tocsin.events",
+    "PatternErrors": "tocsin.errors",
+    "TocsinError": "tocsin.errors",
     "detect": "tocsin.spark.detect",
     "event": "tocsin.languages.binding",
     "local_session": "tocsin.spark.session",

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import abc
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
 
+from tocsin.algebra.pattern import Atom, EventSpec, Order, Sequence
 from tocsin.algebra.predicate import evaluate
 from tocsin.algebra.subscription import Subscription
 from tocsin.automata.compile import BitTest, Compiled, compile
 from tocsin.automata.plan import composite_type
-from tocsin.events import Composite, Constituent, Event, TimerEvent
+from tocsin.events import Composite, Constituent, Event, Interval, TimerEvent
 from tocsin.runtime import feed as runtime
 from tocsin.runtime.conditions import Lookup, truth
 from tocsin.runtime.program import Output
@@ -26,10 +28,16 @@ def detect(subscription: Subscription, events: Iterable[Event], until: int = run
     return session.feed(events, until)[0]
 
 
+def warm() -> None:
+    """Compile the kernels, or load them if that was done before, so that the first detection does not wait for it."""
+    atom = Atom((EventSpec("A"),))
+    detect(Subscription(Sequence((atom, atom), Order.WEAK)), [Event(n, frozenset({"A"}), Interval(n, n)) for n in range(3)])
+
+
 class Session:
     """A detection that goes on: events come in batches, and `state` is all that detection keeps between them."""
 
-    def __init__(self, subscriptions: Sequence[Subscription], state: State | None = None) -> None:
+    def __init__(self, subscriptions: abc.Sequence[Subscription], state: State | None = None) -> None:
         self.compiled = compile(subscriptions)
         self.state = state or initial(self.compiled.plan)
         self._events: dict[int, Event] = {}  # by the handle under which the state holds them

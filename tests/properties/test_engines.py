@@ -1,0 +1,157 @@
+"""The engines agree: reference = kernel = Spark, however the stream is cut, by key and over all keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from strategies import SECOND, VALUES, subscriptions, traces
+
+from tocsin.algebra import semantics
+from tocsin.algebra.check import check
+from tocsin.algebra.predicate import attributes
+from tocsin.algebra.pattern import specs
+from tocsin.algebra.subscription import Subscription
+from tocsin.automata import execute
+from tocsin.events import Catalog, Composite, Event
+from tocsin.runtime.feed import FOREVER
+from tocsin.runtime.state import from_bytes, to_bytes
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SLOW = settings(deadline=None, suppress_health_check=list(HealthCheck))
+COLUMNS = {"k": "int", "v": "float", "s": "string", "f": "bool"}
+
+
+def found(composites: list[Composite]) -> list[str]:
+    """What must be equal: the events in their order and nesting, the interval and the key."""
+    return sorted(f"{c.key} {c.ids} {c.interval.start}-{c.interval.end}" for c in composites)
+
+
+@pytest.mark.slow
+@settings(SLOW, max_examples=2500)
+@given(subscriptions(), traces())
+def test_kernel_finds_what_the_reference_finds(subscription: Subscription, events: list[Event]) -> None:
+    assert found(execute.detect(subscription, events)) == found(semantics.detect(subscription, events))
+
+
+@pytest.mark.slow
+@settings(SLOW, max_examples=600)
+@given(subscriptions(), traces(), st.lists(st.integers(-1, 10), max_size=4))
+def test_any_cut_of_the_stream_finds_the_same(subscription: Subscription, events: list[Event], cuts: list[int]) -> None:
+    session = execute.Session([subscription])
+    pieces: list[Composite] = []
+    before = -FOREVER
+    for cut in [*sorted(cut * SECOND for cut in cuts), FOREVER]:
+        pieces += session.feed([e for e in events if before < e.interval.end <= cut], cut)[0]
+        session.state = from_bytes(to_bytes(session.state))
+        before = cut
+    assert found(pieces) == found(semantics.detect(subscription, events))
+
+
+@pytest.mark.slow
+@settings(SLOW, max_examples=200)
+@given(subscriptions(), traces())
+def test_one_moment_at_a_time_finds_the_same(subscription: Subscription, events: list[Event]) -> None:
+    session = execute.Session([subscription])
+    pieces: list[Composite] = []
+    for moment in sorted({e.interval.end for e in events}):
+        pieces += session.feed([e for e in events if e.interval.end == moment], moment)[0]
+    pieces += session.feed([], FOREVER)[0]
+    assert found(pieces) == found(semantics.detect(subscription, events))
+
+
+@pytest.mark.slow
+@settings(SLOW, max_examples=200)
+@given(subscriptions(), traces())
+def test_detection_by_key_is_the_union_over_keys(subscription: Subscription, events: list[Event]) -> None:
+    apart = [c for key in {e.key for e in events} for c in execute.detect(subscription, [e for e in events if e.key == key])]
+    assert found(execute.detect(subscription, events)) == found(apart)
+
+
+@pytest.mark.slow
+@settings(SLOW, max_examples=150)
+@given(st.lists(subscriptions(), min_size=2, max_size=4), traces())
+def test_many_subscriptions_at_once_find_what_each_finds_alone(many: list[Subscription], events: list[Event]) -> None:
+    together = execute.Session(many).feed(events, FOREVER)
+    assert [found(own) for own in together] == [found(execute.detect(one, events)) for one in many]
+
+
+def _typed(subscription: Subscription) -> bool:
+    """Whether the pattern compares only what columns of a table allow, and does not use the attribute of many kinds."""
+    patterns = [subscription.pattern, *(d.pattern for d in subscription.definitions)]
+    named = {name for pattern in patterns for spec in specs(pattern) for name in attributes(spec.filter)}
+    return "m" not in named and "m." not in f"{subscription.where!r}" and not check(subscription, Catalog(common=COLUMNS))
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@settings(SLOW, max_examples=6)
+@given(
+    st.lists(subscriptions().filter(_typed), min_size=8, max_size=8),
+    st.lists(traces(max_size=10, keys=(None,)), min_size=10, max_size=10),
+)
+def test_spark_finds_what_the_reference_finds(
+    spark: SparkSession, many: list[Subscription], streams: list[list[Event]]
+) -> None:
+    """One job for eight patterns over ten keys: each key is a trace of its own."""
+    from tocsin.spark.detect import detect
+
+    rows = [
+        (e.id, sorted(e.types), e.interval.start, e.interval.end, key, *(e.attributes.get(name) for name in COLUMNS))
+        for key, events in enumerate(streams)
+        for e in events
+    ]
+    schema = "id long, type array<string>, a long, b long, key long, k int, v double, s string, f boolean"
+    frame = spark.createDataFrame([(*r[:6], _float(r[6]), *r[7:]) for r in rows], schema)
+    result = detect(
+        frame,
+        {f"p{n}": one for n, one in enumerate(_named(many))},
+        time=("a", "b"),
+        time_unit="us",
+        key="key",
+        id="id",
+        attributes=[],
+    ).collect()
+    got = sorted(
+        f"{row.pattern} {row.key} {_nested([(c.path, c.role if c.type == 'timer' else int(c.id)) for c in row.constituents])}"
+        for row in result
+    )
+    expected = sorted(
+        f"p{n} {key} {composite.ids}"
+        for n, one in enumerate(many)
+        for key, events in enumerate(streams)
+        for composite in semantics.detect(one, events)
+    )
+    assert got == expected
+    assert len({row.match_id for row in result}) >= len({text.split(" ", 1)[1] for text in got})
+
+
+def _named(many: list[Subscription]) -> list[Subscription]:
+    from dataclasses import replace
+
+    return [replace(one, name=f"p{n}") for n, one in enumerate(many)]
+
+
+def _float(value: object) -> float | None:
+    return None if value is None else float(value)  # type: ignore[arg-type]
+
+
+def _nested(leaves: list[tuple[list[int], object]]) -> list[object]:
+    """The constituents as nested lists, from their paths."""
+    nested: list[object] = []
+    for path, leaf in leaves:
+        place = nested
+        for step in path[:-1]:
+            if len(place) < step:
+                place.append([])
+            place = place[step - 1]  # type: ignore[assignment]
+        place.append(leaf)
+    return nested
+
+
+def test_traces_can_have_values_of_every_kind() -> None:
+    assert {type(value) for value in VALUES["m"]} == {int, float, str, bool}

@@ -1,0 +1,170 @@
+"""Detection on Spark: columns, keys, times, ids, rows that are not events, and inputs at the edge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tocsin.errors import InputError, PatternErrors
+from tocsin.spark.detect import detect
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+ROWS = [(1, "A", 1, "x", 5), (2, "B", 2, "x", 6), (3, "A", 3, "y", 7), (4, "B", 9, "y", 8), (5, "C", 4, "y", 1)]
+SCHEMA = "id long, type string, t long, key string, v int"
+
+
+@pytest.fixture
+def events(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame(ROWS, SCHEMA)
+
+
+def ids(found: DataFrame) -> list[list[str]]:
+    return sorted([c.id for c in row.constituents] for row in found.collect())
+
+
+def test_events_of_a_key_are_matched_among_themselves(events: DataFrame) -> None:
+    assert ids(detect(events, "[A];[B]", time="t", time_unit="s", id="id", key="key")) == [["1", "2"], ["3", "4"]]
+    assert ids(detect(events, "[A];[B]", time="t", time_unit="s", id="id")) == [["1", "2"], ["3", "4"]]
+    assert ids(detect(events, "[A];[C]", time="t", time_unit="s", id="id", key="key")) == [["3", "5"]]
+
+
+def test_several_key_columns_make_a_struct(events: DataFrame) -> None:
+    found = detect(events, "[A]", time="t", time_unit="s", key=["key", "v"]).collect()
+    assert sorted((row.key.key, row.key.v) for row in found) == [("x", 5), ("y", 7)]
+
+
+def test_match_ids_stay_the_same_whatever_the_partitions_and_the_name(spark: SparkSession, events: DataFrame) -> None:
+    def match_ids(frame: DataFrame, name: str) -> list[str]:
+        return sorted(r.match_id for r in detect(frame, {name: "[A];[B]"}, time="t", time_unit="s", key="key").collect())
+
+    first = match_ids(events, "one")
+    assert first == match_ids(events.repartition(5).orderBy("v"), "two")
+    assert len(set(first)) == 2
+
+
+def test_equal_rows_are_two_events(spark: SparkSession) -> None:
+    rows = [("A", 1), ("A", 1), ("B", 2)]
+    found = detect(spark.createDataFrame(rows, "type string, t long"), "[A];[B]", time="t", time_unit="s").collect()
+    assert len(found) == 2
+    assert len({row.match_id for row in found}) == 2
+
+
+def test_a_table_without_a_type_column_holds_one_type(spark: SparkSession) -> None:
+    frame = spark.sql("select timestamp'2024-01-01 00:00:00' + make_dt_interval(0, 0, 0, id) at, id v from range(5)")
+    assert detect(frame, "[Event(v = 1)];[Event(v = 3)]").count() == 1
+    assert detect(frame, "[Reading(v = 1)]", event_type="Reading").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("column", "unit"),
+    [
+        ("cast(t as double)", "s"),
+        ("t * 1000", "ms"),
+        ("t * 1000000", "us"),
+        ("t * 1000000000", "ns"),
+        ("timestamp_seconds(t)", None),
+        ("cast(timestamp_seconds(t) as timestamp_ntz)", None),
+    ],
+)
+def test_times_of_every_kind_mean_the_same(events: DataFrame, column: str, unit: str | None) -> None:
+    frame = events.selectExpr("id", "type", f"{column} as when")
+    found = detect(frame, "([A], [B])_{T1=3s}", time="when", time_unit=unit, id="id")
+    assert ids(found) == [["1", "2"]]
+    assert found.selectExpr("unix_seconds(start) s", "unix_seconds(end) e").first() == (1, 2)
+
+
+def test_the_time_zone_of_the_session_makes_no_difference(spark: SparkSession, events: DataFrame) -> None:
+    frame = events.selectExpr("id", "type", "timestamp_seconds(t) as time")
+    pattern = "([A], [T1 in {T1, B}])_{T1@1970-01-01T00:00:05}"
+    utc = [(r.match_id, [c.id for c in r.constituents]) for r in detect(frame, pattern, id="id").collect()]
+    spark.conf.set("spark.sql.session.timeZone", "Pacific/Auckland")
+    try:
+        there = [(r.match_id, [c.id for c in r.constituents]) for r in detect(frame, pattern, id="id").collect()]
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+    assert utc == there == [(utc[0][0], ["3", None])]
+
+
+def test_attributes_that_are_carried_can_be_chosen(events: DataFrame) -> None:
+    row = detect(events, "[C]", time="t", time_unit="s").first()
+    assert row.constituents[0].attributes.asDict() == {"id": 5, "key": "y", "v": 1}
+    row = detect(events, "[C]", time="t", time_unit="s", attributes=["v"]).first()
+    assert row.constituents[0].attributes.asDict() == {"v": 1}
+    assert "attributes" not in detect(events, "[C]", time="t", time_unit="s", attributes=[]).first().constituents[0]
+
+
+def test_fields_of_structs_are_attributes(spark: SparkSession) -> None:
+    frame = spark.sql("select 'A' type, timestamp'2024-01-01' time, named_struct('name', 'jean') user")
+    assert detect(frame, "[A(user.name = 'jean')]").count() == 1
+    assert detect(frame, "[A(user.name = 'brian')]").count() == 0
+
+
+def test_irrelevant_events_do_not_travel(events: DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
+    detect(events, "[A(v > 5)]", time="t", time_unit="s", key="key").explain()
+    plan = capsys.readouterr().out
+    before_exchange = plan[plan.index("Exchange") :]
+    assert "Filter" in before_exchange
+    assert "MapInArrow" in plan[: plan.index("Exchange")]
+
+
+def test_an_empty_table_has_no_matches(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([], SCHEMA)
+    assert detect(frame, "[A];[B]", time="t", time_unit="s", key="key").count() == 0
+
+
+def test_a_pattern_that_can_never_match_finds_nothing(events: DataFrame) -> None:
+    assert detect(events, "[!A in {A}]", time="t", time_unit="s").count() == 0
+    assert detect(events, "[A(v > 5 AND v < 2)]", time="t", time_unit="s").count() == 0
+
+
+def test_a_key_that_is_null_fails_or_is_dropped(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([*ROWS, (6, "A", 5, None, 1), (7, "B", 6, None, 1)], SCHEMA)
+    with pytest.raises(Exception, match="no key in column 'key'"):
+        detect(frame, "[A];[B]", time="t", time_unit="s", key="key").collect()
+    found = detect(frame, "[A];[B]", time="t", time_unit="s", key="key", id="id", unreadable="drop")
+    assert ids(found) == [["1", "2"], ["3", "4"]]
+
+
+def test_a_time_that_is_null_or_backwards_fails(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([("A", None, 1), ("A", 5, 4)], "type string, a long, b long")
+    with pytest.raises(Exception, match="no time in column 'a'"):
+        detect(frame.limit(1), "[A]", time=("a", "b"), time_unit="s").collect()
+    with pytest.raises(Exception, match="it ends before it starts"):
+        detect(frame.where("a = 5"), "[A]", time=("a", "b"), time_unit="s").collect()
+    assert detect(frame, "[A]", time=("a", "b"), time_unit="s", unreadable="drop").count() == 0
+
+
+def test_a_million_events_of_one_key(spark: SparkSession) -> None:
+    """Half of the events wait for one that comes once, at the end: tokens pile up, but do not slow each other down."""
+    frame = spark.range(1_000_000).selectExpr(
+        "id", "if(id = 999999, 'C', if(id % 2 = 0, 'A', 'B')) type", "timestamp_millis(id) time", "'one' key"
+    )
+    found = detect(frame, "[A][C]", key="key", id="id", attributes=[])
+    assert found.count() == 500_000
+    near = detect(frame, "([A], [C])_{T1=10s}", key="key", id="id", attributes=[])
+    assert near.count() == 5_000
+
+
+def test_too_many_partial_matches_are_a_clear_error(events: DataFrame) -> None:
+    many = events.sparkSession.range(1000).selectExpr("'A' type", "timestamp_seconds(id) time", "'x' key")
+    with pytest.raises(Exception, match=r"more than 100 partial matches wait at once \(key: 'x'\)"):
+        detect(many, "[A][B]", key="key", max_partial_matches=100).collect()
+
+
+def test_mistakes_in_names_of_columns_have_hints(events: DataFrame) -> None:
+    with pytest.raises(InputError, match="did you mean 'key'"):
+        detect(events, "[A]", time="t", time_unit="s", key="kay")
+    with pytest.raises(InputError, match="say time_unit"):
+        detect(events, "[A]", time="t")
+    with pytest.raises(InputError, match="which column is the time"):
+        detect(events, "[A]")
+    with pytest.raises(InputError, match="is a string"):
+        detect(events, "[A]", time="key")
+    with pytest.raises(PatternErrors, match="known: id, key") as caught:
+        detect(events, "[A(w = 1)][B(v = 'x')]", time="t", time_unit="s")
+    assert [error.code for error in caught.value.errors] == ["unknown-attribute", "type-mismatch"]
