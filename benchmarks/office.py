@@ -65,7 +65,9 @@ def _data(events: int) -> Path:
     folder = ROOT / "benchmarks" / "data" / f"office-{events}"
     if not (folder / "summary.json").exists():
         simulate = ROOT / "examples" / "active_office" / "simulate.py"
-        subprocess.run([sys.executable, str(simulate), "--out", str(folder), "--events", str(events)], check=True)
+        subprocess.run(
+            [sys.executable, str(simulate), "--out", str(folder), "--events", str(events)], check=True
+        )
     return folder
 
 

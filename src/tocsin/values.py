@@ -24,7 +24,12 @@ class Relation(StrEnum):
     GE = ">="
 
 
-_ORDERINGS = {Relation.LT: operator.lt, Relation.LE: operator.le, Relation.GT: operator.gt, Relation.GE: operator.ge}
+_ORDERINGS = {
+    Relation.LT: operator.lt,
+    Relation.LE: operator.le,
+    Relation.GT: operator.gt,
+    Relation.GE: operator.ge,
+}
 
 
 def kind(value: Value) -> str:

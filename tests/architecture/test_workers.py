@@ -30,5 +30,9 @@ def test_public_names_are_there() -> None:
 
 def test_no_module_is_longer_than_a_reader_will_follow() -> None:
     # The token kernel is one loop with its helpers; it reads better whole.
-    long = {str(path.relative_to(SOURCE)): n for path in SOURCE.rglob("*.py") if (n := len(path.read_text().splitlines())) > 450}
+    long = {
+        str(path.relative_to(SOURCE)): n
+        for path in SOURCE.rglob("*.py")
+        if (n := len(path.read_text().splitlines())) > 450
+    }
     assert set(long) <= {"runtime/tokens.py", "algebra/semantics.py"}, long

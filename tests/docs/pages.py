@@ -38,7 +38,9 @@ def blocks(page: str) -> list[Block]:
     found = []
     for match in _FENCE.finditer(page):
         file = re.search(r"file=(\S+)", match[2])
-        found.append(Block(match[1], file[1] if file else None, match[3], page[: match.start()].count("\n") + 2))
+        found.append(
+            Block(match[1], file[1] if file else None, match[3], page[: match.start()].count("\n") + 2)
+        )
     return found
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import SECOND, VALUES, subscriptions, traces
 
+from strategies import SECOND, VALUES, subscriptions, traces
 from tocsin.algebra import semantics
 from tocsin.algebra.check import check
-from tocsin.algebra.predicate import attributes
 from tocsin.algebra.pattern import specs
+from tocsin.algebra.predicate import attributes
 from tocsin.algebra.subscription import Subscription
 from tocsin.automata import execute
 from tocsin.events import Catalog, Composite, Event
@@ -41,7 +41,9 @@ def test_kernel_finds_what_the_reference_finds(subscription: Subscription, event
 @pytest.mark.slow
 @settings(SLOW, max_examples=600)
 @given(subscriptions(), traces(), st.lists(st.integers(-1, 10), max_size=4))
-def test_any_cut_of_the_stream_finds_the_same(subscription: Subscription, events: list[Event], cuts: list[int]) -> None:
+def test_any_cut_of_the_stream_finds_the_same(
+    subscription: Subscription, events: list[Event], cuts: list[int]
+) -> None:
     session = execute.Session([subscription])
     pieces: list[Composite] = []
     before = -FOREVER
@@ -68,14 +70,20 @@ def test_one_moment_at_a_time_finds_the_same(subscription: Subscription, events:
 @settings(SLOW, max_examples=200)
 @given(subscriptions(), traces())
 def test_detection_by_key_is_the_union_over_keys(subscription: Subscription, events: list[Event]) -> None:
-    apart = [c for key in {e.key for e in events} for c in execute.detect(subscription, [e for e in events if e.key == key])]
+    apart = [
+        c
+        for key in {e.key for e in events}
+        for c in execute.detect(subscription, [e for e in events if e.key == key])
+    ]
     assert found(execute.detect(subscription, events)) == found(apart)
 
 
 @pytest.mark.slow
 @settings(SLOW, max_examples=150)
 @given(st.lists(subscriptions(), min_size=2, max_size=4), traces())
-def test_many_subscriptions_at_once_find_what_each_finds_alone(many: list[Subscription], events: list[Event]) -> None:
+def test_many_subscriptions_at_once_find_what_each_finds_alone(
+    many: list[Subscription], events: list[Event]
+) -> None:
     together = execute.Session(many).feed(events, FOREVER)
     assert [found(own) for own in together] == [found(execute.detect(one, events)) for one in many]
 
@@ -84,7 +92,11 @@ def _typed(subscription: Subscription) -> bool:
     """Whether the pattern compares only what columns of a table allow, and does not use the attribute of many kinds."""
     patterns = [subscription.pattern, *(d.pattern for d in subscription.definitions)]
     named = {name for pattern in patterns for spec in specs(pattern) for name in attributes(spec.filter)}
-    return "m" not in named and "m." not in f"{subscription.where!r}" and not check(subscription, Catalog(common=COLUMNS))
+    return (
+        "m" not in named
+        and "m." not in f"{subscription.where!r}"
+        and not check(subscription, Catalog(common=COLUMNS))
+    )
 
 
 @pytest.mark.slow
@@ -101,7 +113,14 @@ def test_spark_finds_what_the_reference_finds(
     from tocsin.spark.detect import detect
 
     rows = [
-        (e.id, sorted(e.types), e.interval.start, e.interval.end, key, *(e.attributes.get(name) for name in COLUMNS))
+        (
+            e.id,
+            sorted(e.types),
+            e.interval.start,
+            e.interval.end,
+            key,
+            *(e.attributes.get(name) for name in COLUMNS),
+        )
         for key, events in enumerate(streams)
         for e in events
     ]

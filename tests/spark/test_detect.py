@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-ROWS = [(1, "A", 1, "x", 5), (2, "B", 2, "x", 6), (3, "A", 3, "y", 7), (4, "B", 9, "y", 8), (5, "C", 4, "y", 1)]
+ROWS = [
+    (1, "A", 1, "x", 5),
+    (2, "B", 2, "x", 6),
+    (3, "A", 3, "y", 7),
+    (4, "B", 9, "y", 8),
+    (5, "C", 4, "y", 1),
+]
 SCHEMA = "id long, type string, t long, key string, v int"
 
 
@@ -28,7 +34,10 @@ def ids(found: DataFrame) -> list[list[str]]:
 
 
 def test_events_of_a_key_are_matched_among_themselves(events: DataFrame) -> None:
-    assert ids(detect(events, "[A];[B]", time="t", time_unit="s", id="id", key="key")) == [["1", "2"], ["3", "4"]]
+    assert ids(detect(events, "[A];[B]", time="t", time_unit="s", id="id", key="key")) == [
+        ["1", "2"],
+        ["3", "4"],
+    ]
     assert ids(detect(events, "[A];[B]", time="t", time_unit="s", id="id")) == [["1", "2"], ["3", "4"]]
     assert ids(detect(events, "[A];[C]", time="t", time_unit="s", id="id", key="key")) == [["3", "5"]]
 
@@ -38,9 +47,13 @@ def test_several_key_columns_make_a_struct(events: DataFrame) -> None:
     assert sorted((row.key.key, row.key.v) for row in found) == [("x", 5), ("y", 7)]
 
 
-def test_match_ids_stay_the_same_whatever_the_partitions_and_the_name(spark: SparkSession, events: DataFrame) -> None:
+def test_match_ids_stay_the_same_whatever_the_partitions_and_the_name(
+    spark: SparkSession, events: DataFrame
+) -> None:
     def match_ids(frame: DataFrame, name: str) -> list[str]:
-        return sorted(r.match_id for r in detect(frame, {name: "[A];[B]"}, time="t", time_unit="s", key="key").collect())
+        return sorted(
+            r.match_id for r in detect(frame, {name: "[A];[B]"}, time="t", time_unit="s", key="key").collect()
+        )
 
     first = match_ids(events, "one")
     assert first == match_ids(events.repartition(5).orderBy("v"), "two")
@@ -49,13 +62,17 @@ def test_match_ids_stay_the_same_whatever_the_partitions_and_the_name(spark: Spa
 
 def test_equal_rows_are_two_events(spark: SparkSession) -> None:
     rows = [("A", 1), ("A", 1), ("B", 2)]
-    found = detect(spark.createDataFrame(rows, "type string, t long"), "[A];[B]", time="t", time_unit="s").collect()
+    found = detect(
+        spark.createDataFrame(rows, "type string, t long"), "[A];[B]", time="t", time_unit="s"
+    ).collect()
     assert len(found) == 2
     assert len({row.match_id for row in found}) == 2
 
 
 def test_a_table_without_a_type_column_holds_one_type(spark: SparkSession) -> None:
-    frame = spark.sql("select timestamp'2024-01-01 00:00:00' + make_dt_interval(0, 0, 0, id) at, id v from range(5)")
+    frame = spark.sql(
+        "select timestamp'2024-01-01 00:00:00' + make_dt_interval(0, 0, 0, id) at, id v from range(5)"
+    )
     assert detect(frame, "[Event(v = 1)];[Event(v = 3)]").count() == 1
     assert detect(frame, "[Reading(v = 1)]", event_type="Reading").count() == 1
 
@@ -84,7 +101,9 @@ def test_the_time_zone_of_the_session_makes_no_difference(spark: SparkSession, e
     utc = [(r.match_id, [c.id for c in r.constituents]) for r in detect(frame, pattern, id="id").collect()]
     spark.conf.set("spark.sql.session.timeZone", "Pacific/Auckland")
     try:
-        there = [(r.match_id, [c.id for c in r.constituents]) for r in detect(frame, pattern, id="id").collect()]
+        there = [
+            (r.match_id, [c.id for c in r.constituents]) for r in detect(frame, pattern, id="id").collect()
+        ]
     finally:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
     assert utc == there == [(utc[0][0], ["3", None])]
@@ -95,7 +114,10 @@ def test_attributes_that_are_carried_can_be_chosen(events: DataFrame) -> None:
     assert row.constituents[0].attributes.asDict() == {"id": 5, "key": "y", "v": 1}
     row = detect(events, "[C]", time="t", time_unit="s", attributes=["v"]).first()
     assert row.constituents[0].attributes.asDict() == {"v": 1}
-    assert "attributes" not in detect(events, "[C]", time="t", time_unit="s", attributes=[]).first().constituents[0]
+    assert (
+        "attributes"
+        not in detect(events, "[C]", time="t", time_unit="s", attributes=[]).first().constituents[0]
+    )
 
 
 def test_fields_of_structs_are_attributes(spark: SparkSession) -> None:

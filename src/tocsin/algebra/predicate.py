@@ -43,7 +43,10 @@ class Literal:
     span: Span | None = _span()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Literal) and (kind(self.value), self.value) == (kind(other.value), other.value)
+        return isinstance(other, Literal) and (kind(self.value), self.value) == (
+            kind(other.value),
+            other.value,
+        )
 
     def __hash__(self) -> int:
         return hash((kind(self.value), self.value))
@@ -117,10 +120,10 @@ def evaluate(filter: Filter, attributes: Mapping[str, Value], bound: dict[str, V
         case Compare(Attribute(name), relation, Literal(value)):
             return compare(attributes.get(name), relation, value)
         case Compare(Attribute(name), relation, Variable(variable)):
-            value = attributes.get(name)
-            if variable not in bound and relation is Relation.EQ and value is not None:
-                bound[variable] = value
-            return compare(value, relation, bound.get(variable))
+            own = attributes.get(name)
+            if variable not in bound and relation is Relation.EQ and own is not None:
+                bound[variable] = own
+            return compare(own, relation, bound.get(variable))
         case Compare():
             raise TypeError(f"{filter} compares constituents; it cannot be asked of one event")
         case And(parts):
@@ -130,10 +133,8 @@ def evaluate(filter: Filter, attributes: Mapping[str, Value], bound: dict[str, V
         case Not(part):
             return negate(evaluate(part, attributes, dict(bound)))
         case Unify(name):
-            value = attributes.get(name)
-            if value is None:
-                return True
-            return compare(value, Relation.EQ, bound.setdefault(name, value))
+            own = attributes.get(name)
+            return True if own is None else compare(own, Relation.EQ, bound.setdefault(name, own))
         case _:
             assert_never(filter)
 

@@ -20,8 +20,19 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import assert_never
 
-from tocsin.algebra.pattern import AllOf, AnyOf, Atom, EventSpec, Order, Pattern, Repeat, Sequence, Timed, Timer
-from tocsin.algebra.pattern import pattern_variables
+from tocsin.algebra.pattern import (
+    AllOf,
+    AnyOf,
+    Atom,
+    EventSpec,
+    Order,
+    Pattern,
+    Repeat,
+    Sequence,
+    Timed,
+    Timer,
+    pattern_variables,
+)
 from tocsin.algebra.predicate import And, Unify, evaluate
 from tocsin.algebra.subscription import Reading, Subscription
 from tocsin.algebra.where import keeps
@@ -86,13 +97,17 @@ class _Tree:
 def _tree(pattern: Pattern, prefix: str) -> _Tree:
     tree = _Tree()
 
-    def place(node: Pattern, behind: frozenset[int], seen: Mapping[str, int], running: frozenset[int]) -> _Node:
+    def place(
+        node: Pattern, behind: frozenset[int], seen: Mapping[str, int], running: frozenset[int]
+    ) -> _Node:
         match node:
             case Atom():
                 return _Place(node, behind, seen, running)
             case AllOf():
                 # Equal parts are one detector: its composite is one event, which a token cannot take twice.
-                name = next((known for known, part in tree.inner if part == node), f"{prefix}#{len(tree.inner)}")
+                name = next(
+                    (known for known, part in tree.inner if part == node), f"{prefix}#{len(tree.inner)}"
+                )
                 if all(known != name for known, _ in tree.inner):
                     tree.inner.append((name, node))
                 return _Place(_composite(name, node), behind, {}, running)
@@ -115,7 +130,9 @@ def _tree(pattern: Pattern, prefix: str) -> _Tree:
                 number = len(tree.timers)
                 tree.timers.append(timer)
                 return _Clocked(
-                    placed_first, place(second, behind, {**seen, timer.name: number}, running | {number}), number
+                    placed_first,
+                    place(second, behind, {**seen, timer.name: number}, running | {number}),
+                    number,
                 )
             case _:
                 assert_never(node)
@@ -312,14 +329,20 @@ class Detector:
         found, self._found = self._found, []
         return found
 
-    def _step(self, token: _Token, symbol: Symbol | TimerEvent, position: Position, timer: int | None = None) -> str:
+    def _step(
+        self, token: _Token, symbol: Symbol | TimerEvent, position: Position, timer: int | None = None
+    ) -> str:
         """Give one event to one token; what becomes of the token is added to the tokens. Returns what it did."""
         interval = symbol.interval
         start = token.last is None
         if not start and token.position is not None and position < token.position:
             return self._stay(token)
         strongly = token.last is None or token.last.strongly_before(interval)
-        taken = [(e, m) for e in token.at.entries if (m := _accepts(e.place, symbol, token.bound, timer)) is not None]
+        taken = [
+            (e, m)
+            for e in token.at.entries
+            if (m := _accepts(e.place, symbol, token.bound, timer)) is not None
+        ]
         ways = [(e, m) for e, m in taken if strongly or not e.way.strong]
         if ways:
             for entry, (role, bound) in ways:
@@ -428,7 +451,8 @@ def _in_domain(
     """Whether an event is in the domain of a place. A running timer is in it everywhere (C.3.11)."""
     return any(
         (timer is not None and timer in entry.place.running)
-        or _matching(entry.place.atom.accept + entry.place.atom.domain, entry.place, symbol, bound, timer) is not None
+        or _matching(entry.place.atom.accept + entry.place.atom.domain, entry.place, symbol, bound, timer)
+        is not None
         for entry in at.entries
     )
 
@@ -494,13 +518,17 @@ def _merged(
     Composites of one detector with equal times are told apart by the order of their events.
     """
     ordered = sorted(composites, key=_leaf_positions)
-    new = [((c.interval.end, c.interval.start, 0, False, number * FOREVER + i), c) for i, c in enumerate(ordered)]
+    new = [
+        ((c.interval.end, c.interval.start, 0, False, number * FOREVER + i), c) for i, c in enumerate(ordered)
+    ]
     return sorted([*symbols, *new], key=lambda item: item[0])
 
 
 def _leaf_positions(composite: Composite) -> list[tuple[object, ...]]:
     return [
-        (c.event.at, c.event.at, 2, True, c.event.name) if isinstance(c.event, TimerEvent) else _position(c.event)
+        (c.event.at, c.event.at, 2, True, c.event.name)
+        if isinstance(c.event, TimerEvent)
+        else _position(c.event)
         for c in composite.leaves()
         if not isinstance(c.event, Composite)
     ]

@@ -34,11 +34,15 @@ class Reading:
         for name, value in options.items():
             if name not in choices:
                 raise InputError(
-                    "unknown-option", f"there is no option {name!r}", hint=did_you_mean(name, [f.name for f in fields(cls)])
+                    "unknown-option",
+                    f"there is no option {name!r}",
+                    hint=did_you_mean(name, [f.name for f in fields(cls)]),
                 )
             if value not in choices[name]:
                 raise InputError(
-                    "bad-option", f"the option {name} cannot be {value!r}", hint="one of " + ", ".join(choices[name])
+                    "bad-option",
+                    f"the option {name} cannot be {value!r}",
+                    hint="one of " + ", ".join(choices[name]),
                 )
         return cls(**options)  # type: ignore[arg-type]  # checked above
 

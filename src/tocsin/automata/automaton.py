@@ -92,7 +92,9 @@ def build(pattern: Pattern) -> Automaton:
                     read.way.strong,
                     read.way.enters & frozenset(read.place.context.behind),
                     tuple(
-                        Step(numbers[after.same_place], after.arms) for after in follow[read.place.node] if after.moves
+                        Step(numbers[after.same_place], after.arms)
+                        for after in follow[read.place.node]
+                        if after.moves
                     ),
                     any(after.complete for after in follow[read.place.node]),
                 )

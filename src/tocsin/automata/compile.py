@@ -15,8 +15,21 @@ from typing import Any, assert_never
 import numpy as np
 
 from tocsin.algebra.pattern import EventSpec, pattern_variables
-from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or, RoleAttribute, Unify, Variable
-from tocsin.algebra.predicate import attributes, comparisons, variables
+from tocsin.algebra.predicate import (
+    And,
+    Attribute,
+    Compare,
+    Filter,
+    Literal,
+    Not,
+    Or,
+    RoleAttribute,
+    Unify,
+    Variable,
+    attributes,
+    comparisons,
+    variables,
+)
 from tocsin.algebra.subscription import Subscription
 from tocsin.automata.automaton import Automaton, Move, build
 from tocsin.automata.plan import Detector, Graph, composite_detector, plan
@@ -87,16 +100,21 @@ def compile(subscriptions: Iterable[Subscription]) -> Compiled:
     graph = plan(subscriptions)
     automata = [build(detector.pattern) for detector in graph.detectors]
     bits = _Bits()
-    drafts = [_Writer(detector, automaton, bits) for detector, automaton in zip(graph.detectors, automata, strict=True)]
+    drafts = [
+        _Writer(detector, automaton, bits)
+        for detector, automaton in zip(graph.detectors, automata, strict=True)
+    ]
     words = max(1, -(-bits.count // 64))
     detectors = tuple(draft.finish(words) for draft in drafts)
     tests = tuple(rt.CompositeTest(bit, d, f, t) for (d, f, t), bit in bits.composite.items())
     outputs = tuple(
-        rt.Output(subscription.name, number, condition(subscription.where), fingerprint(graph, number, subscription))
+        rt.Output(
+            subscription.name, number, condition(subscription.where), fingerprint(graph, number, subscription)
+        )
         for subscription, number in graph.outputs
     )
     named = {a for s in subscriptions for c in comparisons(s.where) for a in _where_attributes(c)}
-    primitive = {test: bit for test, bit in bits.primitive.items()}
+    primitive = bits.primitive
     asked = {name for test in primitive for name in attributes(test.filter)}
     return Compiled(
         rt.Plan(rt.VERSION, words, tuple(bits.columns), detectors, tests, outputs),
@@ -196,9 +214,15 @@ class _Writer:
         checks = [self._check(move) for move in self.moves]
         self.links = {link: n for n, link in enumerate(sorted({c for c in checks if c is not None}))}
         self.checks = [-1 if check is None else self.links[check] for check in checks]
-        for what, count in (("timers", len(automaton.timers)), ("strong links", len(self.links)), ("start states", len(automaton.starts))):
+        for what, count in (
+            ("timers", len(automaton.timers)),
+            ("strong links", len(self.links)),
+            ("start states", len(automaton.starts)),
+        ):
             if count > 64:
-                raise LimitError("too-many-" + what.replace(" ", "-"), f"the pattern has {count} {what}; the limit is 64")
+                raise LimitError(
+                    "too-many-" + what.replace(" ", "-"), f"the pattern has {count} {what}; the limit is 64"
+                )
 
     def _check(self, move: Move) -> int | None:
         """The strong link whose end an event must follow. The innermost one is the latest; a link that the move itself
@@ -318,7 +342,12 @@ class _Writer:
             ),
             steps=_table(
                 (
-                    (step.state, _mask(step.arms), _mask(states[step.state].running), self._link_mask(states[step.state].behind))
+                    (
+                        step.state,
+                        _mask(step.arms),
+                        _mask(states[step.state].running),
+                        self._link_mask(states[step.state].behind),
+                    )
                     for step in steps
                 ),
                 4,
@@ -330,7 +359,11 @@ class _Writer:
             ),
             code=_table(self.code, 4),
             timers=_table(
-                ((-1 if t.after is None else t.after, t.at or 0, names.index(t.name)) for t in self.automaton.timers), 3
+                (
+                    (-1 if t.after is None else t.after, t.at or 0, names.index(t.name))
+                    for t in self.automaton.timers
+                ),
+                3,
             ),
         )
         roles = tuple(spec.name for spec in self.specs)
@@ -345,7 +378,7 @@ def _mask(numbers: Iterable[int]) -> int:
 
 
 def _table(rows: Iterable[Any], width: int | None = None) -> rt.Array:
-    table = np.array([row for row in rows], np.int64)
+    table = np.array(list(rows), np.int64)
     return table if width is None else table.reshape(-1, width)
 
 

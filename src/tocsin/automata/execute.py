@@ -22,7 +22,9 @@ from tocsin.runtime.state import State, initial
 from tocsin.values import Value
 
 
-def detect(subscription: Subscription, events: Iterable[Event], until: int = runtime.FOREVER) -> list[Composite]:
+def detect(
+    subscription: Subscription, events: Iterable[Event], until: int = runtime.FOREVER
+) -> list[Composite]:
     """Every composite event of a subscription over a finite set of events; the same as `semantics.detect`."""
     session = Session((subscription,))
     return session.feed(events, until)[0]
@@ -31,7 +33,10 @@ def detect(subscription: Subscription, events: Iterable[Event], until: int = run
 def warm() -> None:
     """Compile the kernels, or load them if that was done before, so that the first detection does not wait for it."""
     atom = Atom((EventSpec("A"),))
-    detect(Subscription(Sequence((atom, atom), Order.WEAK)), [Event(n, frozenset({"A"}), Interval(n, n)) for n in range(3)])
+    detect(
+        Subscription(Sequence((atom, atom), Order.WEAK)),
+        [Event(n, frozenset({"A"}), Interval(n, n)) for n in range(3)],
+    )
 
 
 class Session:
@@ -93,7 +98,9 @@ class Session:
             else:
                 inner = result.composites[-2 - ref]
                 event = self._composite(result, inner, composite_type(inner.detector), key)
-            constituents.append(Constituent(detector.timer_names[-1 - role] if role < 0 else detector.spec_roles[role], event))
+            constituents.append(
+                Constituent(detector.timer_names[-1 - role] if role < 0 else detector.spec_roles[role], event)
+            )
         bound = zip(detector.variable_names, record.variables, strict=True)
         variables = tuple((name, result.values[number]) for name, number in bound if number >= 0)
         return Composite(name, tuple(constituents), variables, key)

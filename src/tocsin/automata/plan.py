@@ -10,8 +10,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from tocsin.algebra.pattern import AllOf, AnyOf, Atom, EventSpec, Order, Pattern, Repeat, Sequence, Timed
-from tocsin.algebra.pattern import pattern_variables
+from tocsin.algebra.pattern import (
+    AllOf,
+    AnyOf,
+    Atom,
+    EventSpec,
+    Order,
+    Pattern,
+    Repeat,
+    Sequence,
+    Timed,
+    pattern_variables,
+)
 from tocsin.algebra.predicate import And, Unify
 from tocsin.algebra.subscription import Reading, Subscription
 
@@ -61,7 +71,9 @@ def plan(subscriptions: Iterable[Subscription]) -> Graph:
     for subscription in subscriptions:
         named: dict[str, int] = {}
         for definition in subscription.definitions:
-            named[definition.name] = _detector(definition.pattern, _Cut(graph, subscription.reading, dict(named)))
+            named[definition.name] = _detector(
+                definition.pattern, _Cut(graph, subscription.reading, dict(named))
+            )
         cut = _Cut(graph, subscription.reading, named)
         graph.outputs.append((subscription, _detector(subscription.pattern, cut)))
     return graph

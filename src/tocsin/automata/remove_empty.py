@@ -53,7 +53,11 @@ class Waiting:
 
 def remove_empty(draft: Draft, whole: Fragment) -> tuple[list[Waiting], dict[int, list[Waiting]]]:
     """Where a detection starts, and where it goes after each node that reads."""
-    follow = {number: _closed(draft, node.target, whole.end) for number, node in draft.nodes.items() if isinstance(node, Read)}
+    follow = {
+        number: _closed(draft, node.target, whole.end)
+        for number, node in draft.nodes.items()
+        if isinstance(node, Read)
+    }
     return _closed(draft, whole.start, whole.end), follow
 
 
@@ -71,7 +75,9 @@ def _closure(draft: Draft, number: int, ends: frozenset[int]) -> list[Waiting]:
         case Read(atom, context):
             return [Waiting((Reading(Place(number, atom, context), Way()),), None)]
         case Fork(ways):
-            return [_behind(way, waiting) for way, target in ways for waiting in _closure(draft, target, ends)]
+            return [
+                _behind(way, waiting) for way, target in ways for waiting in _closure(draft, target, ends)
+            ]
         case Loop(body, past):
             inside = _closure(draft, body, ends | {number})
             return [_merge(a, b) for a in inside for b in _closure(draft, past, ends)]

@@ -1,6 +1,6 @@
 """What happened and when: event types, intervals, primitive and composite events."""
 
-from tocsin.events.event import Composite, Constituent, Event, TimerEvent, Value, total_order, trace
+from tocsin.events.event import Composite, Constituent, Event, TimerEvent, total_order, trace
 from tocsin.events.time import (
     MICROSECONDS,
     Interval,
@@ -10,6 +10,7 @@ from tocsin.events.time import (
     parse_timestamp,
 )
 from tocsin.events.types import ATTRIBUTE_TYPES, Catalog, EventType
+from tocsin.values import Value
 
 __all__ = [
     "ATTRIBUTE_TYPES",

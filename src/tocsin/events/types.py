@@ -83,7 +83,9 @@ class Catalog:
         for member in members:
             if not self.knows(member):
                 raise InputError(
-                    "unknown-type", f"{member!r} in the set {name!r} is not declared", hint=did_you_mean(member, self.names)
+                    "unknown-type",
+                    f"{member!r} in the set {name!r} is not declared",
+                    hint=did_you_mean(member, self.names),
                 )
             closed |= self.members(member)
         self._sets[name] = frozenset(closed)

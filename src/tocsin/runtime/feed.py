@@ -6,6 +6,7 @@ before the time that `a` was fed until.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from tocsin.runtime.interning import Column, Interned
 from tocsin.runtime.ordering import encode_keys, total_order
 from tocsin.runtime.program import VERSION, Array, Detector, Plan
 from tocsin.runtime.state import Composite, State, Tokens
+from tocsin.values import Value
 
 FOREVER = int(kernel.NEVER) - 1
 MAX_TOKENS = 20_000_000
@@ -71,7 +73,9 @@ class _Input(NamedTuple):
     ref: Array
 
 
-def feed(plan: Plan, state: State, batch: Batch, until: int, *, keep: bool = True, limit: int = MAX_TOKENS) -> Result:
+def feed(
+    plan: Plan, state: State, batch: Batch, until: int, *, keep: bool = True, limit: int = MAX_TOKENS
+) -> Result:
     """Feed a batch and let time go on until `until`; every event up to then must have been given.
 
     `keep=False` skips building the state that follows, for a last batch.
@@ -109,7 +113,11 @@ def feed(plan: Plan, state: State, batch: Batch, until: int, *, keep: bool = Tru
 
 def _sorted(batch: Batch, order: Array) -> Batch:
     def column(values: Column) -> Column:
-        return [values[row] for row in order.tolist()] if isinstance(values, list) else values.take(pa.array(order))
+        return (
+            [values[row] for row in order.tolist()]
+            if isinstance(values, list)
+            else values.take(pa.array(order))
+        )
 
     return batch._replace(
         events=batch.events.take(pa.array(order)),
@@ -181,10 +189,24 @@ def _run(
     for key, mask in before.alive.items():
         alive[key] = mask
     numbers = np.arange(keys + 1)
-    events = kernel.Rows(np.searchsorted(rows.key, numbers), rows.start, rows.end, rows.bits, rows.values, rows.ref)
+    events = kernel.Rows(
+        np.searchsorted(rows.key, numbers), rows.start, rows.end, rows.bits, rows.values, rows.ref
+    )
     token_offsets = np.searchsorted(before.rows[:, kernel.KEY], numbers)
     pool, nodes, found = kernel.run(
-        program, events, interned.arrays(), where, pool, free, nodes, found, counts, token_offsets, alive, until, limit
+        program,
+        events,
+        interned.arrays(),
+        where,
+        pool,
+        free,
+        nodes,
+        found,
+        counts,
+        token_offsets,
+        alive,
+        until,
+        limit,
     )
     if counts[kernel.OVERFLOW]:
         key_values = keys_of[int(counts[kernel.OVERFLOW]) - 1]
@@ -227,7 +249,9 @@ def _tokens(pool: Array, nodes: Array, count: int, alive: Array) -> Tokens:
     return Tokens(rows, kept, {int(key): int(alive[key]) for key in np.flatnonzero(alive != -1)})
 
 
-def _as_input(plan: Plan, number: int, matches: Matches, composites: list[Composite], interned: Interned) -> _Input:
+def _as_input(
+    plan: Plan, number: int, matches: Matches, composites: list[Composite], interned: Interned
+) -> _Input:
     """The matches of a detector as input rows of others, told apart by the order of their events where times are equal."""
     first = len(composites)
     for i in range(len(matches.key)):
@@ -252,14 +276,20 @@ def _as_input(plan: Plan, number: int, matches: Matches, composites: list[Compos
         for column, name in enumerate(plan.columns):
             values[row, column] = bound.get(name, -1)
         for test in plan.composite_tests:
-            if test.detector == number:
-                known = truth(test.condition, lambda o, b=bound: [interned.values[b[o[1]]] if o[1] in b else None])  # type: ignore[misc]
-                if known is test.truth:
-                    bits[row, test.bit >> 6] |= np.uint64(1) << np.uint64(test.bit & 63)
+            if (
+                test.detector == number
+                and truth(test.condition, partial(_variable, bound, interned)) is test.truth
+            ):
+                bits[row, test.bit >> 6] |= np.uint64(1) << np.uint64(test.bit & 63)
     chosen = np.array(order, np.int64)
     return _Input(
         matches.key[chosen], matches.start[chosen], matches.end[chosen], bits, values, -2 - (first + chosen)
     )
+
+
+def _variable(bound: dict[str, int], interned: Interned, operand: tuple[Any, ...]) -> list[Value]:
+    """The value of a composite's attribute, which is one of its variables."""
+    return [interned.values[bound[operand[1]]] if operand[1] in bound else None]
 
 
 def _leaf_order(plan: Plan, composites: list[Composite], number: int) -> list[tuple[int, int, str]]:
@@ -278,17 +308,30 @@ def _leaf_order(plan: Plan, composites: list[Composite], number: int) -> list[tu
 
 
 def _following(
-    plan: Plan, keys: list[tuple[Any, ...]], interned: Interned, events: pa.Table, composites: list[Composite], tokens: list[Tokens]
+    plan: Plan,
+    keys: list[tuple[Any, ...]],
+    interned: Interned,
+    events: pa.Table,
+    composites: list[Composite],
+    tokens: list[Tokens],
 ) -> State:
     """The state with only the keys, values, events and composites that tokens still hold, renumbered."""
     variables = [slice(kernel.TOKEN_WIDTH, kernel.TOKEN_WIDTH + d.program.variables) for d in plan.detectors]
     needed = _needed_refs(tokens, composites)
     rows = sorted(ref for ref in needed if ref >= 0)
     kept_composites = sorted(-2 - ref for ref in needed if ref <= -2)
-    new_ref = {ref: i for i, ref in enumerate(rows)} | {-2 - c: -2 - i for i, c in enumerate(kept_composites)} | {-1: -1}
-    used_keys = sorted({int(k) for t in tokens for k in (*np.unique(t.rows[:, kernel.KEY]).tolist(), *t.alive)})
+    new_ref = (
+        {ref: i for i, ref in enumerate(rows)}
+        | {-2 - c: -2 - i for i, c in enumerate(kept_composites)}
+        | {-1: -1}
+    )
+    used_keys = sorted(
+        {int(k) for t in tokens for k in (*np.unique(t.rows[:, kernel.KEY]).tolist(), *t.alive)}
+    )
     new_key = {key: i for i, key in enumerate(used_keys)}
-    numbers = {int(n) for t, own in zip(tokens, variables, strict=True) for n in np.unique(t.rows[:, own]) if n >= 0}
+    numbers = {
+        int(n) for t, own in zip(tokens, variables, strict=True) for n in np.unique(t.rows[:, own]) if n >= 0
+    }
     numbers |= {n for c in kept_composites for n in composites[c].variables if n >= 0}
     used_values = sorted(numbers)
     new_value = {n: i for i, n in enumerate(used_values)} | {-1: -1}

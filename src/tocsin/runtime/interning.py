@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,7 @@ from tocsin.runtime.program import Array
 from tocsin.runtime.tokens import Values
 from tocsin.values import Value, kind
 
-Column = pa.Array | pa.ChunkedArray | list[Value]  # a list may hold values of several kinds
+Column: TypeAlias = "pa.Array | pa.ChunkedArray | list[Value]"  # a list may hold values of several kinds
 _KINDS = ("number", "string", "bool")
 
 
@@ -42,8 +43,9 @@ class Interned:
             return np.full(len(array), -1, np.int32)
         coded = array.dictionary_encode()
         table = np.array([self.number(value) for value in _plain(coded.dictionary)] + [-1], np.int32)
-        codes = coded.indices.fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
-        return table[codes]
+        codes: Array = coded.indices.fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
+        numbers: Array = table[codes]
+        return numbers
 
     def arrays(self) -> Values:
         """Kinds and ranks for the kernel."""

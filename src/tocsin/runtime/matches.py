@@ -97,7 +97,10 @@ def _leaves(plan: Plan, result: Result, detector: int, matches: Matches) -> _Lea
         )
         return _Leaves(matches.offsets, matches.refs, roles, names, matches.times, paths)
     opened = [
-        [(ref, role, time, [place, *path]) for ref, role, time, path in _open(plan, result, ref, names[role], time)]
+        [
+            (ref, role, time, [place, *path])
+            for ref, role, time, path in _open(plan, result, ref, names[role], time)
+        ]
         for ref, role, time, place in zip(
             matches.refs.tolist(), roles.tolist(), matches.times.tolist(), places.tolist(), strict=True
         )
@@ -121,15 +124,21 @@ def _role_names(plan: Plan, detector: int) -> list[str]:
     return [*own.spec_roles, *reversed(own.timer_names)]
 
 
-def _open(plan: Plan, result: Result, ref: int, role: str, time: int) -> list[tuple[int, str, int, list[int]]]:
+def _open(
+    plan: Plan, result: Result, ref: int, role: str, time: int
+) -> list[tuple[int, str, int, list[int]]]:
     """The events of a composite, or the event itself."""
     if ref >= -1:
         return [(ref, role, time, [])]
     composite = result.composites[-2 - ref]
     names = _role_names(plan, composite.detector)
     found = []
-    for place, (inner, code, when) in enumerate(zip(composite.refs, composite.roles, composite.times, strict=True), 1):
-        found += [(r, n, t, [place, *path]) for r, n, t, path in _open(plan, result, inner, names[code], when)]
+    for place, (inner, code, when) in enumerate(
+        zip(composite.refs, composite.roles, composite.times, strict=True), 1
+    ):
+        found += [
+            (r, n, t, [place, *path]) for r, n, t, path in _open(plan, result, inner, names[code], when)
+        ]
     return found
 
 
@@ -150,7 +159,9 @@ def _chosen(matches: Matches, leaves: _Leaves, keep: list[int]) -> tuple[Matches
     chosen = np.array(keep, np.int64)
     counts = np.diff(leaves.offsets)[chosen]
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    places = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts) + np.repeat(leaves.offsets[chosen], counts)
+    places = (
+        np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts) + np.repeat(leaves.offsets[chosen], counts)
+    )
     kept = _Leaves(
         offsets,
         leaves.refs[places],
@@ -160,7 +171,11 @@ def _chosen(matches: Matches, leaves: _Leaves, keep: list[int]) -> tuple[Matches
         leaves.paths.take(pa.array(places)),
     )
     only = Matches(
-        matches.key[chosen], matches.start[chosen], matches.end[chosen], matches.variables[chosen], *matches[4:]
+        matches.key[chosen],
+        matches.start[chosen],
+        matches.end[chosen],
+        matches.variables[chosen],
+        *matches[4:],
     )
     return only, kept
 
@@ -188,7 +203,9 @@ def _match_ids(output: Output, result: Result, matches: Matches, leaves: _Leaves
     found = []
     for i, key in enumerate(matches.key.tolist()):
         digest = prefix.copy()
-        digest.update("\x1f".join([*map(str, result.keys[key]), "", *named[offsets[i] : offsets[i + 1]]]).encode())
+        digest.update(
+            "\x1f".join([*map(str, result.keys[key]), "", *named[offsets[i] : offsets[i + 1]]]).encode()
+        )
         found.append(digest.hexdigest())
     return found
 
@@ -213,7 +230,9 @@ def _constituents(result: Result, leaves: _Leaves, ids: pa.Array, type: pa.ListT
         "path": leaves.paths,
     }
     for end in ("start", "end"):
-        moments = events.column(end).take(indices).combine_chunks().fill_null(0).to_numpy(zero_copy_only=False)
+        moments = (
+            events.column(end).take(indices).combine_chunks().fill_null(0).to_numpy(zero_copy_only=False)
+        )
         fields[end] = pa.array(np.where(timer, leaves.times, moments), pa.int64()).cast(MOMENT)
     struct = type.value_type
     if struct.get_field_index("attributes") >= 0:
@@ -227,7 +246,11 @@ def _constituents(result: Result, leaves: _Leaves, ids: pa.Array, type: pa.ListT
 def _variables(plan: Plan, result: Result, output: Output, matches: Matches) -> pa.Array:
     names = plan.detectors[output.detector].variable_names
     rows = [
-        [(name, as_text(result.values[number])) for name, number in zip(names, row, strict=True) if number >= 0]
+        [
+            (name, as_text(result.values[number]))
+            for name, number in zip(names, row, strict=True)
+            if number >= 0
+        ]
         for row in matches.variables.tolist()
     ]
     return pa.array(rows, pa.map_(pa.string(), pa.string()))

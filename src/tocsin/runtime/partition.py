@@ -62,7 +62,9 @@ def _results(plan: Plan, table: pa.Table, job: Job) -> Iterator[Result]:
     state = initial(plan)
     for rows, whole in _slices(order, offsets, end):
         until = FOREVER if whole else int(end[rows[-1]])
-        result = feed(plan, state, _batch(plan, table, rows, job.keys), until, keep=not whole, limit=job.limit)
+        result = feed(
+            plan, state, _batch(plan, table, rows, job.keys), until, keep=not whole, limit=job.limit
+        )
         state = initial(plan) if result.state is None else result.state
         yield result
 

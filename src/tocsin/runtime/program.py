@@ -38,11 +38,17 @@ class Program(NamedTuple):
     starts: Array  # int64 (number of start states,)
     states: Array  # int64 (S, 5): moves from, to; all moves strong; meaning depends on variables; mask of running timers
     domain: Array  # uint64 (S, W): bits of the events that can move or end a token
-    moves: Array  # int64 (M, 7): test; strong; mask of links entered; link to check or -1; emits; steps from, to
+    moves: (
+        Array  # int64 (M, 7): test; strong; mask of links entered; link to check or -1; emits; steps from, to
+    )
     steps: Array  # int64 (K, 4): state; masks of timers to start, timers that go on, links still needed
-    tests: Array  # int64 (Q, 6): negated; mask of timers taken; accepted specs from, to; domain specs from, to
+    tests: (
+        Array  # int64 (Q, 6): negated; mask of timers taken; accepted specs from, to; domain specs from, to
+    )
     spec_list: Array  # int64: what tests refer to
-    specs: Array  # int64 (P, 3): bit that says that the spec may hold; code from, to (empty if the bit decides)
+    specs: (
+        Array  # int64 (P, 3): bit that says that the spec may hold; code from, to (empty if the bit decides)
+    )
     code: Array  # int64 (C, 4)
     timers: Array  # int64 (T, 3): microseconds after, or -1; moment, if absolute; rank of the name
 

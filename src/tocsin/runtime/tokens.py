@@ -16,8 +16,25 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
-from tocsin.runtime.program import AND, BIND, COMPARE, EQ, FALSE, GE, GT, LE, LEAF, LT, NE, NOT, TRUE, UNIFY, UNKNOWN
-from tocsin.runtime.program import Array, Program
+from tocsin.runtime.program import (
+    AND,
+    BIND,
+    COMPARE,
+    EQ,
+    FALSE,
+    GE,
+    GT,
+    LE,
+    LEAF,
+    LT,
+    NE,
+    NOT,
+    TRUE,
+    UNIFY,
+    UNKNOWN,
+    Array,
+    Program,
+)
 
 NEVER = np.int64(1) << np.int64(62)  # a timer that does not run; also "for ever"
 LONG_AGO = -NEVER
@@ -28,7 +45,21 @@ IGNORED, ACCEPTED, FAILED = range(3)
 # timers (NEVER if stopped), and for each timer the next and the previous token in the timer's queue.
 STATE, KEY, NODE, LAST_START, LAST_END, NEXT, PREVIOUS, SAME_NODE, TOKEN_WIDTH = range(9)
 # Columns of a node. The last child is remembered so that equal paths are one node; TOKENS heads the list of its tokens.
-PARENT, REF, ROLE, TIME, START, DEPTH, CHILD, CHILD_REF, CHILD_ROLE, CHILD_TIME, EMITTED, TOKENS, NODE_WIDTH = range(13)
+(
+    PARENT,
+    REF,
+    ROLE,
+    TIME,
+    START,
+    DEPTH,
+    CHILD,
+    CHILD_REF,
+    CHILD_ROLE,
+    CHILD_TIME,
+    EMITTED,
+    TOKENS,
+    NODE_WIDTH,
+) = range(13)
 # Columns of a match; its variables follow.
 MATCH_NODE, MATCH_KEY, MATCH_WIDTH = range(3)
 # Where things are in a token, and how many.
@@ -61,7 +92,9 @@ def layout(program: Program) -> Array:
     """Where the parts of a token are."""
     v, k, t = program.variables, program.links, len(program.timers)
     first = TOKEN_WIDTH + v
-    return np.array([v, k, t, first, first + k, first + k + t, first + k + 2 * t, first + k + 3 * t], np.int64)
+    return np.array(
+        [v, k, t, first, first + k, first + k + t, first + k + 2 * t, first + k + 3 * t], np.int64
+    )
 
 
 @nb.njit(cache=True)
@@ -84,7 +117,7 @@ def _bit(bits, row, number):  # type: ignore[no-untyped-def]
 @nb.njit(cache=True)
 def _looks_at(domain, state, bits, row):  # type: ignore[no-untyped-def]
     """Whether an event can mean anything to tokens of a state."""
-    for word in range(domain.shape[1]):
+    for word in range(domain.shape[1]):  # noqa: SIM110  (a kernel has no generators)
         if domain[state, word] & bits[row, word]:
             return True
     return False
@@ -183,20 +216,61 @@ def _taken_as(  # type: ignore[no-untyped-def]
 ):
     """The spec under which a test takes an event, or -1."""
     accepted = _first_spec(
-        specs, spec_list, code, tests[test, 2], tests[test, 3], bits, cells, row, kinds, ranks, pool, token, bound, stack
+        specs,
+        spec_list,
+        code,
+        tests[test, 2],
+        tests[test, 3],
+        bits,
+        cells,
+        row,
+        kinds,
+        ranks,
+        pool,
+        token,
+        bound,
+        stack,
     )
     if tests[test, 0] == 0:
         return accepted
     if accepted >= 0:
         return -1
     return _first_spec(
-        specs, spec_list, code, tests[test, 4], tests[test, 5], bits, cells, row, kinds, ranks, pool, token, bound, stack
+        specs,
+        spec_list,
+        code,
+        tests[test, 4],
+        tests[test, 5],
+        bits,
+        cells,
+        row,
+        kinds,
+        ranks,
+        pool,
+        token,
+        bound,
+        stack,
     )
 
 
 @nb.njit(cache=True)
 def _in_domain(  # type: ignore[no-untyped-def]
-    states, moves, tests, specs, spec_list, code, state, bits, cells, row, kinds, ranks, pool, token, bound, stack
+    states,
+    moves,
+    tests,
+    specs,
+    spec_list,
+    code,
+    state,
+    bits,
+    cells,
+    row,
+    kinds,
+    ranks,
+    pool,
+    token,
+    bound,
+    stack,
 ):
     """Whether an event whose bits a state looks at is in its domain, for a token with its variables."""
     if states[state, 3] == 0:
@@ -205,7 +279,20 @@ def _in_domain(  # type: ignore[no-untyped-def]
         test = moves[move, 0]
         # Accepted specs and those of the domain stand side by side.
         found = _first_spec(
-            specs, spec_list, code, tests[test, 2], tests[test, 5], bits, cells, row, kinds, ranks, pool, token, bound, stack
+            specs,
+            spec_list,
+            code,
+            tests[test, 2],
+            tests[test, 5],
+            bits,
+            cells,
+            row,
+            kinds,
+            ranks,
+            pool,
+            token,
+            bound,
+            stack,
         )
         if found >= 0:
             return True
@@ -216,7 +303,12 @@ def _in_domain(  # type: ignore[no-untyped-def]
 def _child(nodes, counts, parent, ref, role, time, start):  # type: ignore[no-untyped-def]
     """The node for one more event on a path; the same node for the same event or timer."""
     same_kind = role == nodes[parent, CHILD_ROLE] or (role >= 0 and nodes[parent, CHILD_ROLE] >= 0)
-    if nodes[parent, CHILD] >= 0 and nodes[parent, CHILD_REF] == ref and nodes[parent, CHILD_TIME] == time and same_kind:
+    if (
+        nodes[parent, CHILD] >= 0
+        and nodes[parent, CHILD_REF] == ref
+        and nodes[parent, CHILD_TIME] == time
+        and same_kind
+    ):
         return nodes[parent, CHILD]
     node = counts[NODES]
     counts[NODES] += 1
@@ -252,7 +344,24 @@ def _known(pool, nodes, where, slot):  # type: ignore[no-untyped-def]
 
 @nb.njit(cache=True)
 def _go(  # type: ignore[no-untyped-def]
-    moves, steps, timers, where, pool, free, pending, nodes, found, counts, token, key, move, role, ref, start, end, bound
+    moves,
+    steps,
+    timers,
+    where,
+    pool,
+    free,
+    pending,
+    nodes,
+    found,
+    counts,
+    token,
+    key,
+    move,
+    role,
+    ref,
+    start,
+    end,
+    bound,
 ):
     """Make one move: the tokens it leads to become pending, a match is noted."""
     check = moves[move, 3]
@@ -406,8 +515,20 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
     has, one bit each. The tables may grow and are returned. `counts[OVERFLOW]` is the number of the key, from 1, that had
     more than `limit` tokens.
     """
-    states, domain, moves, steps, tests = program.states, program.domain, program.moves, program.steps, program.tests
-    specs, spec_list, code, timers, starts = program.specs, program.spec_list, program.code, program.timers, program.starts
+    states, domain, moves, steps, tests = (
+        program.states,
+        program.domain,
+        program.moves,
+        program.steps,
+        program.tests,
+    )
+    specs, spec_list, code, timers, starts = (
+        program.specs,
+        program.spec_list,
+        program.code,
+        program.timers,
+        program.starts,
+    )
     restart_always = program.restart_always
     bits, cells, kinds, ranks = rows.bits, rows.values, values.kind, values.rank
     offsets, row_start, row_end, row_ref = rows.offsets, rows.start, rows.end, rows.ref
@@ -492,7 +613,8 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
                         after = -1 if starting else pool[token, NEXT]
                         # Behind what the token has used, which happens only when events are taken as they arrive.
                         behind = not starting and (
-                            end < pool[token, LAST_END] or (end == pool[token, LAST_END] and start < pool[token, LAST_START])
+                            end < pool[token, LAST_END]
+                            or (end == pool[token, LAST_END] and start < pool[token, LAST_START])
                         )
                         strongly = starting or start > pool[token, LAST_END]
                         matched, moved, fails = False, False, False

@@ -75,7 +75,9 @@ def _require(fields: dict[str, T.DataType], name: str) -> None:
 
 def _times(fields: dict[str, T.DataType], time: str | Sequence[str] | None) -> tuple[str, str]:
     if time is None:
-        candidates = [n for n, t in fields.items() if isinstance(t, T.TimestampType | T.TimestampNTZType | T.DateType)]
+        candidates = [
+            n for n, t in fields.items() if isinstance(t, T.TimestampType | T.TimestampNTZType | T.DateType)
+        ]
         if "time" in fields:
             time = "time"
         elif len(candidates) == 1:
@@ -83,11 +85,15 @@ def _times(fields: dict[str, T.DataType], time: str | Sequence[str] | None) -> t
         else:
             listed = ", ".join(candidates) or "none is of a time type"
             raise InputError(
-                "no-time", "which column is the time of the events?", hint=f"say time='…' or time=('start', 'end'); {listed}"
+                "no-time",
+                "which column is the time of the events?",
+                hint=f"say time='…' or time=('start', 'end'); {listed}",
             )
     pair = (time, time) if isinstance(time, str) else tuple(time)
     if len(pair) != 2:
-        raise InputError("no-time", f"time names {len(pair)} columns", hint="one column, or a start and an end")
+        raise InputError(
+            "no-time", f"time names {len(pair)} columns", hint="one column, or a start and an end"
+        )
     for name in pair:
         _require(fields, name)
     return pair
@@ -95,7 +101,9 @@ def _times(fields: dict[str, T.DataType], time: str | Sequence[str] | None) -> t
 
 def _check_time(fields: dict[str, T.DataType], name: str, unit: str | None) -> None:
     if unit is not None and unit not in _UNITS:
-        raise InputError("bad-time-unit", f"there is no time unit {unit!r}", hint="one of " + ", ".join(_UNITS))
+        raise InputError(
+            "bad-time-unit", f"there is no time unit {unit!r}", hint="one of " + ", ".join(_UNITS)
+        )
     kind = fields[name]
     if isinstance(kind, T.TimestampType | T.TimestampNTZType | T.DateType):
         return

@@ -78,11 +78,12 @@ def detect(
     prepared = prepare(events, columns, compiled, catalog, carried)
     problem = prepared["unreadable"]
     if unreadable == "fail":
-        prepared = prepared.withColumn("start", F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(F.col("start")))
+        start = F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(F.col("start"))
+        # No pattern looks at a row without a type, and yet it must get as far as the error.
+        used = prepared.where(relevant(compiled) | problem.isNotNull()).withColumn("start", start)
     else:
-        prepared = prepared.where(problem.isNull())
-    used = prepared.where(relevant(compiled)).drop("unreadable")
-    return run(used, events, columns, compiled, carried, max_partial_matches)
+        used = prepared.where(relevant(compiled) & problem.isNull())
+    return run(used.drop("unreadable"), events, columns, compiled, carried, max_partial_matches)
 
 
 def _subscriptions(pattern: Pattern, language: str, catalog: Catalog, reading: Reading) -> list[Subscription]:
@@ -90,7 +91,9 @@ def _subscriptions(pattern: Pattern, language: str, catalog: Catalog, reading: R
     if not named:
         raise InputError("no-pattern", "there is no pattern to detect")
     return [
-        text if isinstance(text, Subscription) else parse(text, language, catalog=catalog, reading=reading, name=name)
+        text
+        if isinstance(text, Subscription)
+        else parse(text, language, catalog=catalog, reading=reading, name=name)
         for name, text in named.items()
     ]
 
@@ -100,7 +103,9 @@ def _carried(events: DataFrame, columns: EventColumns, attributes: Sequence[str]
         return tuple(name for name in events.columns if name not in columns.named)
     for name in attributes:
         if name not in events.columns:
-            raise InputError("unknown-column", f"the table has no column {name!r}", hint=did_you_mean(name, events.columns))
+            raise InputError(
+                "unknown-column", f"the table has no column {name!r}", hint=did_you_mean(name, events.columns)
+            )
     return tuple(attributes)
 
 
@@ -148,7 +153,9 @@ def _type(events: DataFrame, columns: EventColumns) -> Column:
     if columns.type is None:
         return F.lit(columns.constant_type)
     column = attribute_column(columns.type)
-    return F.element_at(column, 1) if isinstance(events.schema[columns.type].dataType, T.ArrayType) else column
+    return (
+        F.element_at(column, 1) if isinstance(events.schema[columns.type].dataType, T.ArrayType) else column
+    )
 
 
 def _bits(
@@ -162,7 +169,9 @@ def _bits(
     return [reduce(lambda a, b: a.bitwiseOR(b), word) for word in words]
 
 
-def _answer(test: BitTest, events: DataFrame, columns: EventColumns, catalog: Catalog, kinds: dict[str, str]) -> Column:
+def _answer(
+    test: BitTest, events: DataFrame, columns: EventColumns, catalog: Catalog, kinds: dict[str, str]
+) -> Column:
     of_type = F.lit(True)
     if test.type is not None:
         members = sorted(catalog.members(test.type))

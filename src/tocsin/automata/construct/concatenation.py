@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from tocsin.algebra.pattern import Pattern
 from tocsin.automata.fragment import Context, Draft, Fragment
@@ -16,6 +17,6 @@ def concatenation(
 ) -> Fragment:
     """`C1 C2`. Paper: 003, Fig. 14b."""
     fragments = [construct(draft, part, context) for part in parts]
-    for before, after in zip(fragments, fragments[1:], strict=False):
+    for before, after in pairwise(fragments):
         draft.connect(before.end, after.start)
     return Fragment(fragments[0].start, fragments[-1].end)
