@@ -63,13 +63,20 @@ class TocsinError(Exception):
 
     def __str__(self) -> str:
         lines = [f"{self.code}: {self.message}"]
+        if place := self._place():
+            lines[0] += f" ({place})"
         if self.span is not None:
-            line, column = self.span.line_column
-            lines[0] += f" (line {line}, column {column})"
             lines.append(self.span.underline())
         if self.hint:
             lines.append(f"hint: {self.hint}")
         return "\n".join(lines)
+
+    def _place(self) -> str:
+        """Where the mistake is, in words; empty if that is not known."""
+        if self.span is None:
+            return ""
+        line, column = self.span.line_column
+        return f"line {line}, column {column}"
 
 
 class PatternError(TocsinError, ValueError):
@@ -97,7 +104,41 @@ class InputError(TocsinError, ValueError):
 
 
 class PipelineError(TocsinError, ValueError):
-    """A mistake in a pipeline file."""
+    """A mistake in a pipeline file, or in a file of patterns that it names; `file` says which.
+
+    >>> print(PipelineError("unknown-key", "[[source]] has no key 'pth'", Span("pth = 1", 0, 3), file="job.toml"))
+    unknown-key: [[source]] has no key 'pth' (job.toml, line 1, column 1)
+    1 | pth = 1
+      | ^^^
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        span: Span | None = None,
+        hint: str | None = None,
+        file: str | None = None,
+    ) -> None:
+        super().__init__(code, message, span, hint)
+        self.file = file
+
+    def _place(self) -> str:
+        return ", ".join(part for part in (self.file, super()._place()) if part)
+
+
+class PipelineErrors(PipelineError):
+    """All the mistakes of one pipeline file, in the order they stand in it."""
+
+    def __init__(self, errors: Sequence[PipelineError]) -> None:
+        self.errors = tuple(
+            sorted(errors, key=lambda e: (e.span is None, e.file or "", e.span.start if e.span else 0))
+        )
+        first = self.errors[0]
+        super().__init__(first.code, first.message, first.span, first.hint, first.file)
+
+    def __str__(self) -> str:
+        return "\n\n".join(str(error) for error in self.errors)
 
 
 class CaseError(TocsinError, ValueError):
@@ -106,6 +147,21 @@ class CaseError(TocsinError, ValueError):
 
 class LimitError(TocsinError, RuntimeError):
     """A pattern grew past a stated bound."""
+
+
+class ServiceError(TocsinError, RuntimeError):
+    """Some subscribers failed while something was delivered; all the others were served.
+
+    >>> print(ServiceError([("the callback warn of the subscription 'Cold'", ValueError("no line"))]))
+    subscriber-failed: the callback warn of the subscription 'Cold' failed: ValueError: no line
+    hint: every other subscriber was served; `failures` has the errors
+    """
+
+    def __init__(self, failures: Sequence[tuple[str, Exception]]) -> None:
+        self.failures = tuple(failures)
+        message = "; ".join(f"{who} failed: {type(error).__name__}: {error}" for who, error in failures)
+        hint = "every other subscriber was served; `failures` has the errors"
+        super().__init__("subscriber-failed", message, None, hint)
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:

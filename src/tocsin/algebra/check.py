@@ -236,7 +236,8 @@ def _check_spec(spec: EventSpec, scope: _Scope) -> None:
             "a timer is seen only in the second part of its own ( … , … ), and not inside ||",
         )
     elif not scope.catalog.knows(name):
-        hint = did_you_mean(name, {*scope.catalog.names, *scope.composites, *scope.timers})
+        names = {*scope.catalog.names, *scope.composites}
+        hint = did_you_mean(name, names | scope.timers, did_you_mean(name, names))
         scope.note("unknown-type", f"there is no event type {name!r}", spec.span, hint)
     elif scope.catalog.describes(name):
         _check_attributes(spec, dict(scope.catalog.attributes(name)), name, scope)

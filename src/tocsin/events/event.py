@@ -50,7 +50,7 @@ class Composite:
     type: str
     constituents: tuple[Constituent, ...]
     variables: tuple[tuple[str, Value], ...] = ()
-    key: Value = None
+    key: Value | tuple[Value, ...] = None
 
     @property
     def types(self) -> frozenset[str]:

@@ -38,12 +38,10 @@ _TIMING_SIGN = re.compile(r"_\s*\{")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 # Signs that papers, word processors and web pages have where a keyboard has others.
 _PLAIN = {
-    **dict.fromkeys("“”„", '"'),
-    **dict.fromkeys("‘’", "'"),
-    **dict.fromkeys("∥‖", "||"),
-    **dict.fromkeys("−–", "-"),
-    **{"⊆": "in", "¬": "!", "≤": "<=", "≥": ">=", "≠": "!=", "∧": "AND", "∨": "OR"},
+    **{"⊆": "in", "∧": "AND", "∨": "OR", "¬": "!", "∥": "||", "‖": "||"},
+    **{"≤": "<=", "≥": ">=", "≠": "!=", "−": "-", "–": "-"},
 }
+_CURLY = re.compile(r"[“”„‘’]([^“”„‘’\n]*)[“”„‘’]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,7 @@ def _token(text: str, at: int, symbols: Sequence[str], errors: list[PatternError
     for symbol in symbols:
         if text.startswith(symbol, at):
             return Token(symbol, symbol, symbol, Span(text, at, at + len(symbol)))
-    return _no_token(text, at, errors)
+    return _no_token(text, at, symbols, errors)
 
 
 def _time(match: re.Match[str], errors: list[PatternError]) -> int:
@@ -158,7 +156,7 @@ def _number(match: re.Match[str], errors: list[PatternError]) -> int | float:
     return value
 
 
-def _no_token(text: str, at: int, errors: list[PatternError]) -> Token:
+def _no_token(text: str, at: int, symbols: Sequence[str], errors: list[PatternError]) -> Token:
     if text[at] in "'\"":
         stop = text.find("\n", at)
         span = Span(text, at, len(text) if stop < 0 else stop)
@@ -170,12 +168,19 @@ def _no_token(text: str, at: int, errors: list[PatternError]) -> Token:
         start = Span(text, at, at + 2)
         errors.append(PatternError("open-comment", "this comment has no end", start, "close it with */"))
         return Token("error", "", "", Span(text, at, len(text)))
+    if match := _CURLY.match(text, at):
+        span = Span(text, at, match.end())
+        errors.append(PatternError("bad-character", "quotes are straight", span, f"write '{match[1]}'"))
+        return Token("string", match[0], match[1], span)
     span = Span(text, at, at + 1)
     char = text[at]
+    plain = _PLAIN.get(char, "")
     shown = repr(char) if char.isascii() else f"{char!r} (U+{ord(char):04X})"
-    hint = f"write {_PLAIN[char]}" if char in _PLAIN else None
+    hint = f"write {plain}" if plain else None
     errors.append(PatternError("bad-character", f"{shown} means nothing here", span, hint))
-    return Token("error", "", "", span)
+    # Reading goes on as if the plain sign stood there, so that one mistake is not reported as two.
+    kind = "name" if is_name(plain) else plain if plain in symbols else "error"
+    return Token(kind, plain, plain, span)
 
 
 def _closed(tokens: Sequence[Token]) -> dict[int, int]:

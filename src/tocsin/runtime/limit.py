@@ -47,11 +47,13 @@ def limit_partition(job: LimitJob, batches: Iterable[pa.RecordBatch]) -> Iterato
 
 
 def _held_back(job: LimitJob, table: pa.Table) -> Array:
-    """Which rows are held back. Groups are sorted together and walked through once, not called for one by one."""
+    """Which rows are held back; all groups in one call of the kernel."""
     groups = table.column(job.group).combine_chunks().dictionary_encode()
     codes = groups.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     numbers = table.column(job.number).combine_chunks().to_numpy(zero_copy_only=False)
-    start, end = (table.column(name).combine_chunks().to_numpy(zero_copy_only=False) for name in (job.start, job.end))
+    start, end = (
+        table.column(name).combine_chunks().to_numpy(zero_copy_only=False) for name in (job.start, job.end)
+    )
     every = np.zeros(len(groups.dictionary), np.int64)
     every[codes] = np.array(job.every, np.int64)[numbers]
     order, offsets = total_order(codes, len(every), start, end, table.column(job.id).combine_chunks())

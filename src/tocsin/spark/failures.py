@@ -1,4 +1,4 @@
-"""What went wrong in Spark, in the words of whoever noticed it first, without the pages of Java around them."""
+"""What went wrong in Spark, in the words of whoever noticed it, without the pages of Java around them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pyspark.logger import PySparkLogger
 _OURS = re.compile(r"^tocsin\.errors\.\w+: (.*)", re.DOTALL | re.MULTILINE)
 _PYTHON = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*)", re.DOTALL | re.MULTILINE)
 _LOST_TASK = re.compile(r"Lost task [^\n]*?\): (.*)", re.DOTALL)
-_CAUSED_BY = re.compile(r"^Caused by: (.*)", re.DOTALL | re.MULTILINE)
 _CALLING = re.compile(r"An error occurred while calling [^\n]*\n: (.*)", re.DOTALL)
 # Where a message ends: at the stack, at the text of an SQL query, or at the plan that Spark shows behind it.
 _END = re.compile(r"\n\s*at [\w.$/]+\(|\n\tat |\n== SQL|;\n|\n\s*Driver stacktrace|\n\nJVM stacktrace|\n\n")
@@ -31,9 +30,9 @@ def is_from_spark(error: BaseException) -> bool:
 def explain_failure(error: BaseException) -> str:
     """The cause of a failure as a person would tell it.
 
-    >>> text = "An exception was thrown from the Python worker:\\nTraceback (most recent call last):\\n  File …\\n"
-    >>> explain_failure(RuntimeError(text + "tocsin.errors.LimitError: too-many-partial-matches: more than 9 …"))
-    'too-many-partial-matches: more than 9 …'
+    >>> text = "An exception was thrown from the Python worker:\\nTraceback (most recent call last):\\n  …\\n"
+    >>> explain_failure(RuntimeError(text + "tocsin.errors.LimitError: too-many-states: 20,000 of them"))
+    'too-many-states: 20,000 of them'
     >>> explain_failure(RuntimeError("[USER_RAISED_EXCEPTION] no time in column 'at' SQLSTATE: P0001"))
     "no time in column 'at'"
     """
@@ -42,11 +41,12 @@ def explain_failure(error: BaseException) -> str:
         return _message(ours[1])
     if python := _PYTHON.search(text):
         return _message(python[1])
-    causes = _CAUSED_BY.findall(text)
-    for found in (causes[-1:], _LOST_TASK.findall(text), _CALLING.findall(text)):
-        if found:
-            return _message(found[0])
-    return _message(text)
+    # Java names the causes from the outside in.
+    _, caused, cause = text.rpartition("\nCaused by: ")
+    found = (
+        cause if caused else next((m[1] for m in (_LOST_TASK.search(text), _CALLING.search(text)) if m), text)
+    )
+    return _message(found)
 
 
 def _message(text: str) -> str:

@@ -15,7 +15,7 @@ from tocsin.algebra.predicate import (
     RoleAttribute,
     Variable,
 )
-from tocsin.languages.core.words import name
+from tocsin.languages.core.words import RESERVED, name
 from tocsin.languages.lexis import Reader
 from tocsin.values import Relation
 
@@ -33,6 +33,8 @@ def condition(reader: Reader, comparison: Comparison) -> Filter:
     parts = [_conjunction(reader, comparison)]
     while reader.accept_word("OR"):
         parts.append(_conjunction(reader, comparison))
+    if reader.at_word("and", "or"):
+        reader.fail("AND, OR or the end of the condition", f"write {reader.here.text.upper()}")
     return parts[0] if len(parts) == 1 else Or(tuple(parts), reader.span_from(start))
 
 
@@ -52,13 +54,9 @@ def _negation(reader: Reader, comparison: Comparison) -> Filter:
             return Not(part, reader.span_from(start))
         if reader.accept("("):
             inner = condition(reader, comparison)
-            reader.expect(")", "')', AND or OR", _lower_case_hint(reader))
+            reader.expect(")", "')', AND or OR")
             return inner
         return comparison(reader)
-
-
-def _lower_case_hint(reader: Reader) -> str | None:
-    return f"write {reader.here.text.upper()}" if reader.at_word("and", "or", "not") else None
 
 
 def attribute_comparison(reader: Reader) -> Filter:
@@ -120,5 +118,5 @@ def _literal(reader: Reader, wanted: str) -> Literal:
         return Literal(reader.advance().value, start.span)
     if reader.at_word("true", "false"):
         return Literal(reader.advance().text == "true", start.span)
-    quoted = reader.at("name", "time", "duration")
+    quoted = reader.at("name", "time", "duration") and not reader.at_word(*RESERVED)
     reader.fail(wanted, f"texts and times stand in quotes: '{reader.here.text}'" if quoted else None)

@@ -95,7 +95,9 @@ def _stray_hint(token: Token) -> str | None:
 
 
 def _definition(reader: Reader) -> Definition:
-    own = name(reader, "the name of a composite")
+    if reader.at_word(*RESERVED):
+        reader.unexpected("the name of a composite", f"{reader.here.text!r} is a word of the language")
+    own = reader.advance()
     reader.advance()
     pattern: Pattern = UNREADABLE
     try:

@@ -30,8 +30,10 @@ from tocsin.algebra.predicate import (
     Variable,
 )
 from tocsin.algebra.subscription import Subscription
-from tocsin.errors import PatternError
+from tocsin.errors import PatternError, Span
 from tocsin.events import format_duration, format_timestamp
+from tocsin.languages.core.words import RESERVED
+from tocsin.languages.lexis import is_name
 
 # How tightly each construct binds; a part that binds no tighter than its surroundings is put in parentheses.
 _PARALLEL, _ALTERNATION, _STRONG, _WEAK, _REPEAT, _PRIMARY = range(6)
@@ -43,7 +45,7 @@ def show_subscription(subscription: Subscription) -> str:
     >>> show_subscription(Subscription(Atom((EventSpec("A"),)), distribution="minimum-load"))
     '[A] with distribution = minimum-load'
     """
-    lines = [f"{d.name} := ({show(d.pattern)});" for d in subscription.definitions]
+    lines = [f"{_name(d.name, d.span)} := ({show(d.pattern)});" for d in subscription.definitions]
     last = show(subscription.pattern)
     if subscription.where is not None:
         last += f" where {show_filter(subscription.where)}"
@@ -96,10 +98,11 @@ def _text(pattern: Pattern) -> tuple[str, int]:
 
 
 def _timer(timer: Timer) -> str:
+    name = _name(timer.name, timer.span)
     if timer.after is not None:
-        return f"{timer.name}={format_duration(timer.after)}"
+        return f"{name}={format_duration(timer.after)}"
     assert timer.at is not None
-    return f"{timer.name}@{format_timestamp(timer.at)}"
+    return f"{name}@{format_timestamp(timer.at)}"
 
 
 def _atom(atom: Atom) -> str:
@@ -114,7 +117,16 @@ def _atom(atom: Atom) -> str:
 
 def show_spec(spec: EventSpec) -> str:
     """The text of one event specification."""
-    return spec.name if spec.filter is None else f"{spec.name}({show_filter(spec.filter)})"
+    name = _name(spec.name, spec.span)
+    return name if spec.filter is None else f"{name}({show_filter(spec.filter)})"
+
+
+def _name(name: str, span: Span | None) -> str:
+    if not is_name(name) or name in RESERVED:
+        message = f"the core language cannot write the name {name!r}"
+        hint = "a name has letters, digits and _, and is no word of the language"
+        raise PatternError("not-expressible", message, span, hint)
+    return name
 
 
 def show_filter(filter: Filter) -> str:

@@ -1,7 +1,7 @@
-"""The values of a row, whatever it was read from: columns of a table, fields of a JSON object, fields of a CSV line.
+"""The values of a row, whatever it was read from: a table, a JSON object, a CSV line.
 
-A value that cannot be read is null, and `given` tells it from one that is not there. Nothing here stops a job: every
-conversion is one of Spark's `try_` kind.
+A value that cannot be read is null, and `given` tells it from one that is not there. Nothing here stops a
+job: every conversion is one of Spark's `try_` kind.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from pyspark.sql import types as T
 
 from tocsin.spark.columns import micros_of
 from tocsin.spark.pipeline.model import TimeUnit
-from tocsin.spark.predicates import attribute_column
 
 SPARK_TYPES: dict[str, T.DataType] = {
     "string": T.StringType(),
@@ -36,8 +35,9 @@ _JSON_SHAPES = {
 }
 _NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 _DAY = r"^\d{4}-\d{2}-\d{2}$"
-_ZONE = r"(Z|[+-]\d{2}:?\d{2})$"
-_MOMENT = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?\s?(Z|[+-]\d{2}:?\d{2})?$"
+_ZONE = r"(Z|[+-]\d{2}(:?\d{2})?)$"
+_MOMENT = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?\s?(Z|[+-]\d{2}(:?\d{2})?)?$"
+_NO_SECONDS = r"^(.{10}[T ]\d{2}:\d{2})(?!:)"
 _MICROSECONDS = {"s": Decimal(1_000_000), "ms": Decimal(1_000), "us": Decimal(1), "ns": Decimal("0.001")}
 
 
@@ -52,6 +52,10 @@ class Cells(Protocol):
         """The value. With a declared `kind` it must be of that kind; without, it is made to fit the type."""
         ...
 
+    def may_misfit(self, name: str, kind: str) -> bool:
+        """Whether a value can be there and yet not be of the kind."""
+        ...
+
     def moment(self, name: str, unit: TimeUnit | None) -> Column:
         """The value as a time in microseconds."""
         ...
@@ -59,29 +63,36 @@ class Cells(Protocol):
 
 @dataclass(frozen=True)
 class TableCells:
-    """Columns that have types already; `paths` are their names in the source, `types` by their names here."""
+    """Columns that have types already."""
 
-    paths: Mapping[str, str]
+    columns: Mapping[str, Column]
     types: Mapping[str, T.DataType]
 
-    def column(self, name: str) -> Column:
-        return attribute_column(self.paths[name]) if name in self.paths else F.lit(None).cast("string")
+    def _column(self, name: str) -> Column:
+        return self.columns[name] if name in self.columns else F.lit(None).cast("string")
 
     def given(self, name: str) -> Column:
-        return self.column(name).isNotNull()
+        return self._column(name).isNotNull()
 
     def value(self, name: str, kind: str | None, type: T.DataType) -> Column:
-        if name not in self.paths:
+        if name not in self.types:
             return F.lit(None).cast(type)
         if kind is not None and isinstance(self.types[name], T.StringType):
-            return from_text(self.column(name), kind)
-        return self.column(name).try_cast(type)
+            return from_text(self._column(name), kind)
+        return self._column(name).try_cast(type)
+
+    def may_misfit(self, name: str, kind: str) -> bool:
+        return kind != "string" and isinstance(self.types.get(name), T.StringType)
 
     def moment(self, name: str, unit: TimeUnit | None) -> Column:
         type = self.types.get(name, T.StringType())
         if isinstance(type, T.TimestampType | T.TimestampNTZType | T.DateType):
-            return micros_of(self.column(name), type)
-        return text_micros(self.column(name), unit) if isinstance(type, T.StringType) else _counted(self.column(name), unit)
+            return micros_of(self._column(name), type)
+        return (
+            text_micros(self._column(name), unit)
+            if isinstance(type, T.StringType)
+            else _counted(self._column(name), unit)
+        )
 
 
 @dataclass(frozen=True)
@@ -111,6 +122,9 @@ class JsonCells:
             value = self._found(name, SPARK_TYPES[kind].simpleString())
         return F.when(shape.rlike(f"^({_JSON_SHAPES[kind]})$"), value)
 
+    def may_misfit(self, name: str, kind: str) -> bool:
+        return True
+
     def moment(self, name: str, unit: TimeUnit | None) -> Column:
         return text_micros(self._found(name, "string"), unit)
 
@@ -129,7 +143,12 @@ class CsvCells:
         return self._text(name).isNotNull()
 
     def value(self, name: str, kind: str | None, type: T.DataType) -> Column:
+        if name not in self.paths or not isinstance(type, T.AtomicType):
+            return F.lit(None).cast(type)
         return from_text(self._text(name), kind) if kind else self._text(name).try_cast(type)
+
+    def may_misfit(self, name: str, kind: str) -> bool:
+        return kind != "string" and name in self.paths
 
     def moment(self, name: str, unit: TimeUnit | None) -> Column:
         return text_micros(self._text(name), unit)
@@ -149,15 +168,16 @@ def from_text(text: Column, kind: str) -> Column:
 
 
 def text_micros(text: Column, unit: TimeUnit | None) -> Column:
-    """Microseconds of a time written as text: ISO 8601, in UTC unless it names an offset; with a unit, a number."""
+    """Microseconds of a time as text: ISO 8601, in UTC unless it names an offset; with a unit, a number."""
     if unit is not None:
         return _counted(text, unit)
     plain = F.trim(text)
-    # Spark itself would take "10:30" for today and "2004" for New Year.
+    # Spark itself would take "10:30" for today and "2004" for New Year, but not a zone without seconds.
+    full = F.regexp_replace(plain, _NO_SECONDS, "$1:00")
     zoned = (
         F.when(plain.rlike(_DAY), F.concat(plain, F.lit("T00:00:00Z")))
-        .when(plain.rlike(_MOMENT) & plain.rlike(_ZONE), plain)
-        .when(plain.rlike(_MOMENT), F.concat(plain, F.lit("Z")))
+        .when(plain.rlike(_MOMENT) & plain.rlike(_ZONE), full)
+        .when(plain.rlike(_MOMENT), F.concat(full, F.lit("Z")))
     )
     return F.unix_micros(F.try_to_timestamp(zoned))
 

@@ -1,7 +1,7 @@
-"""What becomes of each event: some pattern looks at it, none does, a limit holds it back, or it cannot be used.
+"""What becomes of each event: a pattern looks at it, none does, a limit holds it back, or it cannot be used.
 
-An event that lacks the key of a job which looks at it is a dead letter, although another job may use it: whether one
-subscription is there must not change what another finds. In the counters it is dead.
+An event that lacks the key of a job which looks at it is a dead letter, although another job may use it:
+whether one subscription is there must not change what another finds. In the counters it is dead.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def event_columns(job: Job) -> EventColumns:
 
 
 def classify(events: DataFrame, jobs: Iterable[Job], schema: Schema) -> DataFrame:
-    """The events with `tocsin_use`, one flag per job, and, only of those that are dead, why and where they were read."""
+    """The events with `tocsin_use` and a flag for each job; only the dead keep where they were read."""
     passed = F.col(PROBLEM).isNull() & ~F.col(LIMITED)
     flags = {job_flag(job.number): job for job in jobs}
     keyless = {flag: _any(attribute_column(name).isNull() for name in job.key) for flag, job in flags.items()}
@@ -55,7 +55,10 @@ def classify(events: DataFrame, jobs: Iterable[Job], schema: Schema) -> DataFram
     )
     missed = [F.when(F.col(flag) & keyless[flag], F.lit(_no_key(job))) for flag, job in flags.items()]
     known = asked.withColumns(
-        {PROBLEM: F.coalesce(F.col(PROBLEM), *missed), **{flag: F.col(flag) & ~keyless[flag] for flag in flags}}
+        {
+            PROBLEM: F.coalesce(F.col(PROBLEM), *missed),
+            **{flag: F.col(flag) & ~keyless[flag] for flag in flags},
+        }
     )
     dead = F.col(PROBLEM).isNotNull()
     use = (
@@ -81,7 +84,7 @@ def classify(events: DataFrame, jobs: Iterable[Job], schema: Schema) -> DataFram
 
 def _no_key(job: Job) -> str:
     columns = " and ".join(repr(name) for name in job.key)
-    return f"no key in {columns}, by which {', '.join(job.names)} {'are' if len(job.names) > 1 else 'is'} detected"
+    return f"no key in {columns} for {', '.join(job.names)}"
 
 
 def _any(conditions: Iterable[Column]) -> Column:

@@ -1,7 +1,7 @@
-"""Composites as events: the matches of one subscription become rows that another reads, and are put back in its matches.
+"""Composites as events: the matches of one subscription become rows that another reads.
 
-In what is reported, a composite is replaced by its own constituents, as if both had been one pattern: only their `path`
-tells that they came together.
+In what that one reports, a composite is replaced by its own constituents, as if both had been one pattern:
+only their `path` tells that they came together.
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ from tocsin.spark.pipeline.schema import Schema
 def as_events(
     matches: DataFrame, composite: EventType, key: Sequence[str], schema: Schema, whole_ids: bool
 ) -> DataFrame:
-    """The matches of one subscription as events of the type that has its name, with the columns of all events."""
-    values = {name: F.try_element_at("variables", F.lit(name)) for name in composite.attributes if name not in key}
+    """The matches of one subscription as events of the type that has its name."""
+    values = {
+        name: F.try_element_at("variables", F.lit(name)) for name in composite.attributes if name not in key
+    }
     typed = {name: from_text(text, composite.attributes[name]) for name, text in values.items()}
     for name in key:
         typed[name] = F.col("key") if len(key) == 1 else F.col("key").getField(name)
@@ -60,7 +62,7 @@ def as_events(
 
 
 def _id(whole_ids: bool) -> Column:
-    """An id that sorts before those of all primitive events: of equal times, a composite comes first (C.3.13)."""
+    """An id that sorts before all others: of events at equal times, a composite comes first."""
     if not whole_ids:
         return F.concat(F.lit("\x01"), F.col("match_id"))
     lowest = F.lit(-(2**63)).cast("long")

@@ -1,9 +1,10 @@
 """From the subscriptions of a pipeline to Spark jobs: those with the same key are detected together.
 
-A subscription may use the composites of another as events. If both have the same key, the other's pattern becomes a named
-composite of the one plan. If not, the other is detected first, and its matches become rows among the events: type = its
-name, start, end, its variables and its key as attributes. The second way also serves where the first would not say the
-same: when the other has a `where` or is read with other options, or when its key is asked for.
+A subscription may use the composites of another as events. If both have the same key, the other's pattern
+becomes a named composite of the one plan. If not, the other is detected first, and its matches become rows
+among the events: its name as the type, start, end, its variables and its key as attributes. The second way
+also serves where the first would not say the same: when the other has a `where`, or is read with other
+options, or is asked for its key.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tocsin.algebra.subscription import Definition, Subscription
 from tocsin.automata.compile import Compiled, compile
 from tocsin.errors import PipelineError, PipelineErrors, TocsinError
 from tocsin.events import Catalog, EventType
+from tocsin.spark.pipeline.layout import ORIGIN
 from tocsin.spark.pipeline.model import Pipeline
 from tocsin.spark.pipeline.naming import renamed
 from tocsin.spark.pipeline.patterns import Parsed, located, parse_entries
@@ -49,11 +51,14 @@ class Plan:
 def plan_jobs(
     pipeline: Pipeline, errors: list[PipelineError] | None = None, common: Mapping[str, str] | None = None
 ) -> Plan:
-    """The jobs of a pipeline. Mistakes in patterns are added to `errors`, or raised if there is no such list.
+    """The jobs of a pipeline. Mistakes in patterns are added to `errors`, or raised if there is no list.
 
     Args:
-        common: the columns of the sources as attributes, once they are known; patterns are checked against them.
+        common: the columns of the sources as attributes, once they are known; patterns may name no others.
+            Where the types are declared strictly, that is known without looking.
     """
+    if pipeline.declarations.strict:
+        common = {ORIGIN: "string"}
     found: list[PipelineError] = [] if errors is None else errors
     parsed = parse_entries(pipeline, found, common)
     jobs: tuple[Job, ...] = ()
@@ -65,14 +70,19 @@ def plan_jobs(
 
 
 def _jobs(
-    pipeline: Pipeline, parsed: Mapping[str, Parsed], errors: list[PipelineError], common: Mapping[str, str] | None
+    pipeline: Pipeline,
+    parsed: Mapping[str, Parsed],
+    errors: list[PipelineError],
+    common: Mapping[str, str] | None,
 ) -> tuple[Job, ...]:
     whole: dict[str, Subscription] = {}
     level: dict[str, int] = {}
     read: dict[str, set[str]] = {}  # for each subscription, those whose matches it needs as rows
     for name, one in parsed.items():
         inlined = {other for other in one.uses if _can_inline(one, parsed[other])}
-        whole[name] = _with_definitions(one.subscription, [whole[other] for other in one.uses if other in inlined])
+        whole[name] = _with_definitions(
+            one.subscription, [whole[other] for other in one.uses if other in inlined]
+        )
         read[name] = {other for other in one.uses if other not in inlined}
         read[name] |= {row for other in inlined for row in read[other]}
         level[name] = max([level[other] + 1 for other in read[name]], default=0)
@@ -80,7 +90,7 @@ def _jobs(
     groups: dict[tuple[int, tuple[str, ...]], list[str]] = {}
     for name, one in parsed.items():
         groups.setdefault((level[name], one.entry.key), []).append(name)
-    jobs = []
+    jobs: list[Job] = []
     for (_, key), names in sorted(groups.items(), key=lambda group: group[0][0]):
         reads = tuple(other for other in parsed if any(other in read[name] for name in names))
         composites = [parsed[other].composite for other in reads]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -21,22 +21,27 @@ _GROUP = f"{PREFIX}group"
 def hold_back(events: DataFrame, limits: tuple[Limit, ...], catalog: Catalog) -> DataFrame:
     """The events of a source with `tocsin_limited`: whether one of its limits holds an event back.
 
-    An event falls under the first limit that names its type. The events of a limit that agree in its attributes come to
-    one place; a missing value agrees with a missing value.
+    An event falls under the first limit that names its type or a parent of it, and repeats another of its own
+    type that agrees in the attributes of the limit. One that lacks such an attribute repeats nothing.
     """
     if not limits:
         return events.withColumn(LIMITED, F.lit(False))
     readable = F.col(PROBLEM).isNull()
     number = F.coalesce(
         *(
-            F.when(readable & F.col(TYPE).isin(*sorted(catalog.members(limit.type))), F.lit(place))
+            F.when(
+                readable
+                & F.col(TYPE).isin(*sorted(catalog.members(limit.type)))
+                & reduce(Column.__and__, (attribute_column(name).isNotNull() for name in limit.by)),
+                F.lit(place),
+            )
             for place, limit in enumerate(limits)
         )
     )
     group = F.coalesce(
         *(
-            # As JSON, so that neither a separator nor a missing value makes different events look alike.
-            F.when(number == place, F.to_json(F.struct(F.lit(place).alias(_NUMBER), *map(attribute_column, limit.by))))
+            # As JSON, so that no separator makes different events look alike.
+            F.when(number == place, F.to_json(F.struct(TYPE, *map(attribute_column, limit.by))))
             for place, limit in enumerate(limits)
         )
     )

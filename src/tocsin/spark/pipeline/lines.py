@@ -1,7 +1,7 @@
 """Text files of events, one event a line: JSON lines and CSV.
 
-They are read as lines and not by Spark's own readers, because a line that cannot be read is kept as it is, with the number
-it has in its file.
+They are read as lines and not by Spark's own readers, because a line that cannot be read is kept as it is,
+with the number it has in its file.
 """
 
 from __future__ import annotations
@@ -61,9 +61,11 @@ def read_lines(session: SparkSession, source: Source) -> Lines:
         # Spark reads the first value of a text and leaves the rest; in a list, the rest cannot hide.
         listed = F.try_parse_json(F.concat(F.lit("["), F.col(TEXT), F.lit(",0]")))
         return Lines(frame.withColumn(_LISTED, listed).withColumn(_PARSED, _object()).drop(_LISTED))
-    first = frame.where(F.trim(TEXT) != "").orderBy(FILE, BLOCK, ROW).first()
+    first = frame.where((F.trim(TEXT) != "") & (F.col(BLOCK) == 0)).first()
     header = "" if first is None else str(first[TEXT])
-    names = tuple(name.strip() for name in next(csv.reader([header.lstrip("\ufeff")], delimiter=source.separator), []))
+    names = tuple(
+        name.strip() for name in next(csv.reader([header.lstrip("\ufeff")], delimiter=source.separator), [])
+    )
     fields = T.StructType([T.StructField(name, T.StringType()) for name in (*names, _CORRUPT)])
     options = {"sep": source.separator, "columnNameOfCorruptRecord": _CORRUPT, "mode": "PERMISSIVE"}
     return Lines(frame.withColumn(_PARSED, F.from_csv(TEXT, fields.toDDL(), options)), header, names)
@@ -86,7 +88,10 @@ def cells(source: Source, paths: Mapping[str, str]) -> Cells:
 def _object() -> Column:
     """The object of a line; null if it does not hold exactly one."""
     listed = F.col(_LISTED)
-    alone = F.try_variant_get(listed, "$[1]", "int").isNotNull() & F.try_variant_get(listed, "$[2]", "variant").isNull()
+    alone = (
+        F.try_variant_get(listed, "$[1]", "int").isNotNull()
+        & F.try_variant_get(listed, "$[2]", "variant").isNull()
+    )
     return F.when(F.ltrim(TEXT).startswith("{") & alone, F.try_variant_get(listed, "$[0]", "variant"))
 
 
@@ -99,7 +104,11 @@ def inferred_types(session: SparkSession, source: Source, lines: Lines) -> dict[
     objects = lines.frame.where(F.col(_PARSED).isNotNull())
     found = objects.select(F.schema_of_variant_agg(_PARSED).alias("shape")).first()
     shape = "" if found is None else str(found["shape"])
-    struct = T.DataType.fromDDL(shape.replace("OBJECT<", "STRUCT<")) if shape.startswith("OBJECT<") else T.StructType()
+    struct = (
+        T.DataType.fromDDL(shape.replace("OBJECT<", "STRUCT<"))
+        if shape.startswith("OBJECT<")
+        else T.StructType()
+    )
     assert isinstance(struct, T.StructType)
     return {field.name: _plain(field.dataType) for field in struct.fields}
 
@@ -133,7 +142,11 @@ def measure(lines: Lines, id: Column | None) -> tuple[int, bool, tuple[Split, ..
         .orderBy(FILE, BLOCK)
         .collect()
     )
-    return sum(row["events"] for row in counted), all(row["whole"] for row in counted), tuple(_splits(counted))
+    return (
+        sum(row["events"] for row in counted),
+        all(row["whole"] for row in counted),
+        tuple(_splits(counted)),
+    )
 
 
 def _splits(counted: Iterable[Any]) -> Iterable[Split]:

@@ -1,7 +1,7 @@
 """What a pipeline file says, as values: sources, event types, subscriptions, sinks, dead letters.
 
-Paths are absolute here, durations are microseconds, names are checked. `place` says where in the file something stands,
-as in `("source", 0)`; `Pipeline.error` turns that into an error with file and line.
+Paths are absolute here, durations are microseconds, names are checked. `place` says where in the file
+something stands, as in `("source", 0)`; `Pipeline.error` turns that into an error with file and line.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where events come from, and which columns say what they are. Columns are named as they are after `rename`."""
+    """Where events come from, and which columns say what they are, by their names after `rename`."""
 
     name: str
     format: SourceFormat
@@ -58,7 +58,9 @@ class Declarations:
     sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     strict: bool = False
 
-    def catalog(self, common: Mapping[str, str] | None = None, composites: Iterable[EventType] = ()) -> Catalog:
+    def catalog(
+        self, common: Mapping[str, str] | None = None, composites: Iterable[EventType] = ()
+    ) -> Catalog:
         """A catalog of the declared types, with the composites of other subscriptions as further types."""
         return Catalog([*self.types, *composites], self.sets, common=common, closed=self.strict)
 
@@ -85,7 +87,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """Where matches go: each of its subscriptions into a folder of its own, or the first `rows` into the report."""
+    """Where matches go: each subscription into a folder of its own, or the first `rows` into the report."""
 
     format: SinkFormat
     place: Place

@@ -22,7 +22,9 @@ class Written:
     rows: int
 
 
-def write_matches(pipeline: Pipeline, matches: Mapping[str, DataFrame], counts: Mapping[str, int]) -> list[Written]:
+def write_matches(
+    pipeline: Pipeline, matches: Mapping[str, DataFrame], counts: Mapping[str, int]
+) -> list[Written]:
     """Write each subscription of each sink into a folder of its own: what they carry may differ."""
     written = []
     for sink in pipeline.sinks:
@@ -34,7 +36,9 @@ def write_matches(pipeline: Pipeline, matches: Mapping[str, DataFrame], counts: 
     return written
 
 
-def dead_letters(session: SparkSession, classified: Iterable[DataFrame], splits: Iterable[Split]) -> DataFrame:
+def dead_letters(
+    session: SparkSession, classified: Iterable[DataFrame], splits: Iterable[Split]
+) -> DataFrame:
     """Events that cannot be used: source, reason, file, line and the text itself.
 
     In a Parquet file the line is the number of the row; a table has neither file nor line.
@@ -60,11 +64,16 @@ def dead_letters(session: SparkSession, classified: Iterable[DataFrame], splits:
 
 
 def write_dead_letters(pipeline: Pipeline, letters: DataFrame, count: int) -> list[Written]:
-    """Write the dead letters, if the pipeline says where; also when there are none, so that no old ones stay."""
+    """Write the dead letters, if the pipeline says where; none, too, so that no old ones stay."""
     target = pipeline.dead_letters
     if target is None:
         return []
-    _write(letters.coalesce(1).sortWithinPartitions("source", "file", "line"), target.path, target.format, target.mode)
+    _write(
+        letters.coalesce(1).sortWithinPartitions("source", "file", "line"),
+        target.path,
+        target.format,
+        target.mode,
+    )
     return [Written("dead letters", target.path, count)]
 
 

@@ -1,4 +1,4 @@
-"""Reads the patterns of a pipeline, each after those whose composites it uses; mistakes get the line of the file."""
+"""Reads the patterns of a pipeline, each after those whose composites it uses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tocsin.values import Relation
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A subscription whose pattern was read. `variables` and `keys`: its attributes as an event, with their types."""
+    """A subscription whose pattern was read. `variables` and `keys` are its attributes as an event."""
 
     entry: Entry
     subscription: Subscription
@@ -51,7 +51,9 @@ def parse_entries(
         except TocsinError as problem:
             errors.append(located(pipeline, entry, problem))
             continue
-        errors += [located(pipeline, entry, problem) for problem in _misused(pipeline, entry, subscription, used)]
+        errors += [
+            located(pipeline, entry, problem) for problem in _misused(pipeline, entry, subscription, used)
+        ]
         errors += _keyless(pipeline, entry, used)
         variables = _variable_kinds(subscription, catalog, used)
         kinds = {**pipeline.declarations.attributes, **(common or {})}
@@ -89,7 +91,9 @@ def _ordered(pipeline: Pipeline, errors: list[PipelineError]) -> list[Entry]:
             else:
                 place = (*entry.place, "events", number)
                 hint = did_you_mean(other, entries)
-                errors.append(pipeline.error("unknown-subscription", f"there is no subscription {other!r}", place, hint))
+                errors.append(
+                    pipeline.error("unknown-subscription", f"there is no subscription {other!r}", place, hint)
+                )
         ordered[entry.name] = entry
 
     for entry in entries.values():
@@ -98,7 +102,7 @@ def _ordered(pipeline: Pipeline, errors: list[PipelineError]) -> list[Entry]:
 
 
 def _catalog(pipeline: Pipeline, used: Mapping[str, Parsed], common: Mapping[str, str] | None) -> Catalog:
-    # Where types are not declared and columns not yet known, a variable may have any type: nothing is declared then.
+    # Where types are not declared and columns not yet known, a variable may have any type.
     known = [one.composite for one in used.values()] if common or pipeline.declarations.strict else []
     return pipeline.declarations.catalog(common, known)
 
@@ -120,7 +124,9 @@ def _misused(
                     "unknown-attribute",
                     f"the composite {spec.name} has no attribute {comparison.left.name!r}",
                     comparison.left.span,
-                    did_you_mean(comparison.left.name, known, "it has the variables of its pattern, and its key"),
+                    did_you_mean(
+                        comparison.left.name, known, "it has the variables of its pattern, and its key"
+                    ),
                 )
 
 
@@ -155,7 +161,9 @@ def _patterns(subscription: Subscription) -> tuple[Pattern, ...]:
     return (*(definition.pattern for definition in subscription.definitions), subscription.pattern)
 
 
-def _variable_kinds(subscription: Subscription, catalog: Catalog, used: Mapping[str, Parsed]) -> dict[str, str]:
+def _variable_kinds(
+    subscription: Subscription, catalog: Catalog, used: Mapping[str, Parsed]
+) -> dict[str, str]:
     """The type of each variable of the pattern: that of the attribute which binds it."""
     composites: dict[str, Mapping[str, str]] = {name: one.composite.attributes for name, one in used.items()}
     for definition in subscription.definitions:
@@ -169,7 +177,9 @@ def _bound(pattern: Pattern, catalog: Catalog, composites: Mapping[str, Mapping[
         own = composites.get(spec.name) or catalog.attributes(spec.name)
         for comparison in comparisons(spec.filter):
             match comparison:
-                case Compare(Attribute(name), Relation.EQ, Variable(variable)) if own.get(name) in ATTRIBUTE_TYPES:
+                case Compare(Attribute(name), Relation.EQ, Variable(variable)) if (
+                    own.get(name) in ATTRIBUTE_TYPES
+                ):
                     kinds.setdefault(variable, own[name])
                 case _:
                     pass

@@ -11,7 +11,7 @@ from tocsin.spark.pipeline.document import read_document
 from tocsin.spark.pipeline.jobs import plan_jobs
 from tocsin.spark.pipeline.model import Declarations, Entry, Pipeline, Source
 from tocsin.spark.pipeline.read_events import read_declarations
-from tocsin.spark.pipeline.read_outputs import read_dead_letters, read_sinks
+from tocsin.spark.pipeline.read_outputs import read_outputs
 from tocsin.spark.pipeline.read_sources import read_source
 from tocsin.spark.pipeline.table import Table
 
@@ -30,14 +30,16 @@ def read_pipeline(path: str | Path) -> Pipeline:
     entries = tuple(_entry(table, Path(path).parent) for table in root.tables("subscription"))
     _check_present(root, "source", "subscription")
     _check_names(root, sources, entries, declarations)
+    files = [source.location for source in sources if source.format != "table"]
+    sinks, dead_letters = read_outputs(root, [entry.name for entry in entries], files)
     pipeline = Pipeline(
         document=document,
         name=settings.text("name") or Path(path).stem,
         sources=sources,
         declarations=declarations,
         subscriptions=entries,
-        sinks=tuple(read_sinks(root, [entry.name for entry in entries], [source.location for source in sources])),
-        dead_letters=read_dead_letters(root, [source.location for source in sources]),
+        sinks=sinks,
+        dead_letters=dead_letters,
         spark=_spark(root.table("spark")),
         max_partial_matches=settings.number("max_partial_matches", 1),
     )
@@ -98,7 +100,7 @@ def _pattern_file(table: Table, path: Path) -> str | None:
 def _reading(options: Table | None) -> Reading:
     """Each option is asked for alone, so that every wrong one is noted."""
     known: dict[str, object] = {}
-    for key in options.keys() if options else ():
+    for key in options.names() if options else ():
         assert options is not None
         try:
             Reading.of({key: options.values[key]})
@@ -112,7 +114,7 @@ def _reading(options: Table | None) -> Reading:
 def _spark(table: Table | None, prefix: str = "") -> dict[str, str]:
     """Settings of Spark; `sql.shuffle.partitions = 4` may be written as tables inside tables."""
     settings: dict[str, str] = {}
-    for key in table.keys() if table else ():
+    for key in table.names() if table else ():
         assert table is not None
         name, value = f"{prefix}{key}", table.values[key]
         if isinstance(value, dict):
@@ -129,13 +131,15 @@ def _check_names(
     root: Table, sources: tuple[Source, ...], entries: tuple[Entry, ...], declarations: Declarations
 ) -> None:
     """No name twice, and where the types are declared, no type and no attribute that is not."""
-    taken = {name: "an event type" for name in (*(t.name for t in declarations.types), *declarations.sets)}
+    taken = dict.fromkeys((*(t.name for t in declarations.types), *declarations.sets), "an event type")
     tables = {table.place: table for table in (*root.tables("source"), *root.tables("subscription"))}
     for what, named in (("source", sources), ("subscription", entries)):
         seen: set[str] = set()
         for one in named:
             if one.name in seen:
-                tables[one.place].note("duplicate-name", f"there are two {what}s {one.name!r}", "name", value=True)
+                tables[one.place].note(
+                    "duplicate-name", f"there are two {what}s {one.name!r}", "name", value=True
+                )
             elif what == "subscription" and one.name in taken:
                 message = f"{one.name!r} is {taken[one.name]} already"
                 tables[one.place].note("duplicate-name", message, "name", "choose another name", value=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tocsin.errors import did_you_mean
 from tocsin.events import ATTRIBUTE_TYPES, EventType
 from tocsin.languages.lexis import is_name
-from tocsin.spark.pipeline.layout import PREFIX
+from tocsin.spark.pipeline.layout import ORIGIN, PREFIX
 from tocsin.spark.pipeline.model import Declarations
 from tocsin.spark.pipeline.table import Table
 
@@ -13,9 +13,9 @@ PARENT = "extends"  # the one key of [event.NAME] that is no attribute
 
 
 def read_declarations(root: Table, strict: bool | None) -> Declarations:
-    """The declared types, parents first. Without a word about it, declared types are the only ones there are."""
+    """The declared types, parents first. Unless the file says otherwise, there are no others."""
     section = root.table("event")
-    tables = {name: section.table(name) for name in section.keys()} if section else {}
+    tables = {name: section.table(name) for name in section.names()} if section else {}
     found = {name: _event_type(name, table) for name, table in tables.items() if table is not None}
     if section is not None:
         for name in found:
@@ -25,13 +25,15 @@ def read_declarations(root: Table, strict: bool | None) -> Declarations:
     types = _parents_first(section, found)
     sets = _sets(root.table("set"), found)
     if strict and not types:
-        root.note("bad-value", "strict_types needs declared types", "pipeline", hint="declare them as [event.NAME]")
+        root.note(
+            "bad-value", "strict_types needs declared types", "pipeline", hint="declare them as [event.NAME]"
+        )
     return Declarations(types, sets, bool(types) if strict is None else strict and bool(types))
 
 
 def _event_type(name: str, table: Table) -> EventType:
     attributes: dict[str, str] = {}
-    for key in table.keys():
+    for key in table.names():
         if key == PARENT:
             continue
         kind = table.choice(key, ATTRIBUTE_TYPES, "string")
@@ -43,18 +45,18 @@ def _event_type(name: str, table: Table) -> EventType:
 
 
 def _check_attributes(section: Table, types: dict[str, EventType]) -> None:
-    """Types that share an attribute share a column, so they must agree on it."""
-    first: dict[str, str] = {}
+    """Types that share an attribute share a column, so they must agree on it. Spark does not look at case."""
+    # Every event has this one: where it comes from.
+    first: dict[str, tuple[str, str, str]] = {ORIGIN: (ORIGIN, "string", "of every event")}
     for name, event_type in types.items():
         for attribute, kind in event_type.attributes.items():
-            owner = first.setdefault(attribute, name)
-            if types[owner].attributes[attribute] != kind:
-                other = types[owner].attributes[attribute]
+            spelt, other, owner = first.setdefault(attribute.lower(), (attribute, kind, f"of {name}"))
+            if (spelt, other) != (attribute, kind):
                 Table(section.document, section.errors, {}, (*section.place, name)).note(
                     "attribute-clash",
-                    f"{name}.{attribute} is {kind}, but {owner}.{attribute} is {other}",
+                    f"{attribute} of {name} is {kind}, but {spelt} {owner} is {other}",
                     attribute,
-                    "give both the same type, or one of them another name",
+                    "write both the same way, or give one of them another name",
                     value=True,
                 )
 
@@ -93,7 +95,7 @@ def _loop(name: str, types: dict[str, EventType]) -> list[str]:
 
 def _sets(table: Table | None, types: dict[str, EventType]) -> dict[str, tuple[str, ...]]:
     sets: dict[str, tuple[str, ...]] = {}
-    for name in table.keys() if table else ():
+    for name in table.names() if table else ():
         assert table is not None
         members = table.texts(name) or ()
         known = [*types, *sets]

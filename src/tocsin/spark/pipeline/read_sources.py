@@ -82,7 +82,7 @@ def _time(table: Table) -> tuple[str, str] | None:
 
 def _rename(table: Table | None) -> dict[str, str]:
     names: dict[str, str] = {}
-    for column in table.keys() if table else ():
+    for column in table.names() if table else ():
         assert table is not None
         new = table.text(column)
         if new is not None and new in names.values():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from tocsin.errors import InputError
@@ -15,7 +16,7 @@ from tocsin.spark.pipeline.outputs import Written
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What became of the events of a source: read = used + irrelevant + dead. `limited` are part of the irrelevant."""
+    """What became of the events of a source: read = used + irrelevant + dead, `limited` being irrelevant."""
 
     read: int
     used: int
@@ -65,17 +66,19 @@ class Report:
         return asdict(self) | {"total": asdict(self.total)}
 
     def __str__(self) -> str:
-        lines = [f"{self.pipeline}: {_count(sum(self.matches.values()), 'match', 'matches')} in {self.seconds:.1f} s", ""]
-        lines += _table(("subscription", "matches"), [(name, f"{count:,}") for name, count in self.matches.items()])
+        found = _count(sum(self.matches.values()), "match", "matches")
+        lines = [f"{self.pipeline}: {found} in {self.seconds:.1f} s", ""]
+        lines += _table(("subscription", "matches"), [(name, _number(n)) for name, n in self.matches.items()])
         for name, shown in self.samples.items():
-            lines += ["", f"{name}: {_heading(len(shown), self.matches[name])}", *(f"  {line}" for line in shown)]
+            lines += ["", f"{name}: {_heading(len(shown), self.matches[name])}"]
+            lines += [f"  {line}" for line in shown]
         lines += ["", *self._counters()]
         if self.reasons:
             lines += ["", "dead letters"]
             lines += [f"  {count:,} × {reason}" for reason, count in self.reasons.items()]
         if self.written:
             lines += ["", "written"]
-            lines += [f"  {one.path}  ({one.what}, {_count(one.rows, 'row', 'rows')})" for one in self.written]
+            lines += [f"  {_near(one.path)}  ({_count(one.rows, 'row', 'rows')})" for one in self.written]
         return "\n".join(lines)
 
     def _counters(self) -> Iterable[str]:
@@ -83,10 +86,18 @@ class Report:
         rows = [(name, *map(_number, one.numbers)) for name, one in self.sources.items()]
         if len(self.sources) > 1:
             rows.append(("total", *map(_number, self.total.numbers)))
-        rows += [(f"{name} (composites)", *map(_number, one.numbers)) for name, one in self.composites.items()]
+        rows += [
+            (f"{name} (composites)", *map(_number, one.numbers)) for name, one in self.composites.items()
+        ]
         # The limited are part of the irrelevant, so they stand behind them.
         order = (0, 1, 2, 3, 5, 4)
         return _table(tuple(head[i] for i in order), [tuple(row[i] for i in order) for row in rows])
+
+
+def _near(path: str) -> str:
+    """A path from where the user is, if it is below."""
+    here = Path.cwd()
+    return str(Path(path).relative_to(here)) if here in Path(path).parents else path
 
 
 def _number(count: int) -> str:
@@ -100,7 +111,11 @@ def _count(number: int, one: str, many: str) -> str:
 def _heading(shown: int, matches: int) -> str:
     if matches == 0:
         return "no match"
-    return _count(matches, "match", "matches") if shown == matches else f"the first {shown} of {matches:,} matches"
+    return (
+        _count(matches, "match", "matches")
+        if shown == matches
+        else f"the first {shown} of {matches:,} matches"
+    )
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -108,6 +123,9 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     lines = [head, *rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     return [
-        "  ".join(cell.ljust(width) if column == 0 else cell.rjust(width) for column, (cell, width) in enumerate(cells))
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(cells)
+        )
         for cells in (list(zip(line, widths, strict=True)) for line in lines)
     ]

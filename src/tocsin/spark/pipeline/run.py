@@ -1,9 +1,9 @@
 """Run a pipeline file on Spark: read, decide what becomes of each event, detect, write, report.
 
-The events of all sources are made alike and classified once, and that is kept in Spark's storage: what is counted is
-what is detected. The counts travel as data, through an aggregation, because Spark's accumulators and observations count
-a task again when it is retried. What was read is counted on its own, before anything is done to it, so that the sum is
-a check: if an event got lost on the way, `Counters.checked` stops the run.
+The events of all sources are made alike and classified once, and that is kept in Spark's storage: what is
+counted is what is detected. The counts travel as data, through an aggregation, because Spark's accumulators
+and observations count a task again when it is retried. What was read is counted on its own, before anything
+is done to it, so that the sum is a check: if an event got lost on the way, `Counters.checked` stops the run.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 
 from pyspark import StorageLevel
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -24,12 +22,23 @@ from tocsin.runtime.feed import MAX_TOKENS
 from tocsin.spark.detect import prepare, relevant, run
 from tocsin.spark.pipeline.classify import classify, event_columns
 from tocsin.spark.pipeline.composites import as_events, carrying, opened
-from tocsin.spark.pipeline.failures import plain_error
 from tocsin.spark.pipeline.jobs import Job, Plan, plan_jobs
-from tocsin.spark.pipeline.layout import DEAD, HELD_BACK, IRRELEVANT, ORIGIN, PARTS, PROBLEM, SOURCE, USE, USED, job_flag
+from tocsin.spark.pipeline.layout import (
+    DEAD,
+    HELD_BACK,
+    IRRELEVANT,
+    ORIGIN,
+    PARTS,
+    PROBLEM,
+    SOURCE,
+    USE,
+    USED,
+    job_flag,
+)
 from tocsin.spark.pipeline.limit import hold_back
 from tocsin.spark.pipeline.model import Pipeline
-from tocsin.spark.pipeline.outputs import Written, dead_letters, write_dead_letters, write_matches
+from tocsin.spark.pipeline.needed import with_needed
+from tocsin.spark.pipeline.outputs import dead_letters, write_dead_letters, write_matches
 from tocsin.spark.pipeline.progress import Progress, Silent
 from tocsin.spark.pipeline.read import read_pipeline
 from tocsin.spark.pipeline.report import Counters, Report
@@ -45,8 +54,8 @@ def run_pipeline(
     """Run a pipeline file; raises `PipelineErrors` with all its mistakes before Spark is asked for anything.
 
     Args:
-        session: the Spark to run on, with its own settings; without, one is started with those of `[spark]`, and
-            stopped at the end.
+        session: the Spark to run on, with its own settings; without, one is started with those of `[spark]`,
+            and stopped at the end.
         progress: told of each step. By default nobody is.
     """
     pipeline = read_pipeline(path)
@@ -55,10 +64,7 @@ def run_pipeline(
     with ExitStack() as stack:
         if session is None:
             session = _own_session(pipeline, shown, stack)
-        try:
-            return _Run(pipeline, session, shown, stack).report(started)
-        except PySparkException as problem:
-            raise plain_error(problem) from problem
+        return _run(pipeline, session, shown, stack, started)
 
 
 def _own_session(pipeline: Pipeline, progress: Progress, stack: ExitStack) -> SparkSession:
@@ -70,3 +76,125 @@ def _own_session(pipeline: Pipeline, progress: Progress, stack: ExitStack) -> Sp
     stack.callback(session.stop)
     progress.done(f"version {session.version}")
     return session
+
+
+def _run(
+    pipeline: Pipeline, session: SparkSession, progress: Progress, stack: ExitStack, started: float
+) -> Report:
+    def keep(frame: DataFrame) -> DataFrame:
+        """Keep a table until the end of the run, so that it is computed once."""
+        kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        stack.callback(kept.unpersist)
+        return kept
+
+    progress.begin(f"reading {', '.join(source.name for source in pipeline.sources)}")
+    sources = [open_source(session, pipeline, source) for source in pipeline.sources]
+    plan, schema = _plan(pipeline, sources)
+    whole_ids = all(source.whole_ids for source in sources)
+    events = keep(classify(_events(pipeline, sources, schema, whole_ids), plan.jobs, schema))
+    counted, reasons = _count(events, {one.source.name: one.read for one in sources})
+    total = sum(one.read for one in sources)
+    progress.done(f"{total:,} events, {sum(one.dead for one in counted.values()):,} of them unreadable")
+
+    carried = _carried(pipeline, schema)
+    classified = [events]
+    matches: dict[str, DataFrame] = {}
+    numbers: dict[str, int] = {}
+    composites: dict[str, Counters] = {}
+    for job in plan.jobs:
+        progress.begin(f"detecting {', '.join(job.names)}")
+        found = keep(_detect(job, classified, carried, pipeline.max_partial_matches or MAX_TOKENS))
+        own = {str(row["pattern"]): int(row["count"]) for row in found.groupBy("pattern").count().collect()}
+        for name in job.names:
+            numbers[name] = own.get(name, 0)
+            matches[name] = found.where(F.col("pattern") == name)
+        for name in (name for name in job.names if name in plan.composites):
+            readers = [other for other in plan.jobs if name in other.reads]
+            rows = as_events(found, plan.composites[name], job.key, schema, whole_ids)
+            classified.append(keep(classify(rows, readers, schema)))
+            counts, why = _count(classified[-1], {name: numbers[name]})
+            composites |= counts
+            reasons |= {reason: reasons.get(reason, 0) + count for reason, count in why.items()}
+        progress.done(", ".join(f"{numbers[name]:,} {name}" for name in job.names))
+
+    progress.begin("writing")
+    chosen = {name: carrying(frame, _chosen(pipeline, name, schema)) for name, frame in matches.items()}
+    written = write_matches(pipeline, chosen, numbers)
+    letters = dead_letters(session, classified, [split for source in sources for split in source.splits])
+    dead = sum(one.dead for one in (*counted.values(), *composites.values()))
+    written += write_dead_letters(pipeline, letters, dead)
+    samples = _samples(pipeline, chosen)
+    progress.done(f"{len(written)} folders")
+    in_order = {entry.name: numbers[entry.name] for entry in pipeline.subscriptions}
+    seconds = time.monotonic() - started
+    return Report(pipeline.name, in_order, counted, composites, reasons, samples, tuple(written), seconds)
+
+
+def _plan(pipeline: Pipeline, sources: Sequence[Opened]) -> tuple[Plan, Schema]:
+    """The jobs, now that the columns are known, and the columns, now that the jobs are."""
+    schema = build_schema(pipeline, [(one.source, one.roles, one.columns) for one in sources])
+    # Where a source is empty, an attribute that no other has may well be one of its own.
+    certain = all(one.columns is not None for one in sources)
+    plan = plan_jobs(pipeline, common=schema.kinds_of_columns() if certain else None)
+    complete = with_needed(pipeline, schema, plan, sources)
+    return plan, complete.with_composites(pipeline, plan.composites.values())
+
+
+def _events(pipeline: Pipeline, sources: Sequence[Opened], schema: Schema, whole_ids: bool) -> DataFrame:
+    catalog = pipeline.declarations.catalog()
+    frames = [hold_back(normalise(one, schema, whole_ids), one.source.limits, catalog) for one in sources]
+    return reduce(DataFrame.union, frames)
+
+
+def _count(classified: DataFrame, read: Mapping[str, int]) -> tuple[dict[str, Counters], dict[str, int]]:
+    """The counters of each source, checked, and the reasons of the dead."""
+    counts: dict[tuple[str, str], int] = {}
+    reasons: dict[str, int] = {}
+    for row in classified.groupBy(SOURCE, USE, PROBLEM).count().orderBy(SOURCE, USE, PROBLEM).collect():
+        counts[row[SOURCE], row[USE]] = counts.get((row[SOURCE], row[USE]), 0) + row["count"]
+        if row[PROBLEM] is not None:
+            reasons[row[PROBLEM]] = reasons.get(row[PROBLEM], 0) + row["count"]
+    counters = {}
+    for name, number in read.items():
+        used, irrelevant, limited, dead = (
+            counts.get((name, use), 0) for use in (USED, IRRELEVANT, HELD_BACK, DEAD)
+        )
+        counters[name] = Counters(number, used, irrelevant + limited, dead, limited).checked(name)
+    return counters, reasons
+
+
+def _detect(job: Job, classified: Sequence[DataFrame], carried: tuple[str, ...], limit: int) -> DataFrame:
+    """The matches of a job among the events that are its own."""
+    flag = job_flag(job.number)
+    own = [events.where(F.col(flag)) for events in classified if flag in events.columns]
+    events = reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), own)
+    columns = event_columns(job)
+    names = (*carried, PARTS) if job.reads else carried
+    prepared = prepare(events, columns, job.compiled, job.catalog, names)
+    used = prepared.where(relevant(job.compiled)).drop("unreadable")
+    found = run(used, events, columns, job.compiled, names, limit)
+    return opened(found) if job.reads else found
+
+
+def _chosen(pipeline: Pipeline, name: str, schema: Schema) -> tuple[str, ...]:
+    """The attributes that the matches of a subscription carry."""
+    entry = next(entry for entry in pipeline.subscriptions if entry.name == name)
+    return _all_attributes(schema) if entry.attributes is None else entry.attributes
+
+
+def _carried(pipeline: Pipeline, schema: Schema) -> tuple[str, ...]:
+    """The attributes that all jobs carry: a composite must fit among the constituents of any other."""
+    wanted = {name for entry in pipeline.subscriptions for name in _chosen(pipeline, entry.name, schema)}
+    return tuple(name for name in _all_attributes(schema) if name in wanted) or (ORIGIN,)
+
+
+def _all_attributes(schema: Schema) -> tuple[str, ...]:
+    return tuple(name for name in schema.attributes if name not in schema.of_composites)
+
+
+def _samples(pipeline: Pipeline, matches: Mapping[str, DataFrame]) -> dict[str, tuple[str, ...]]:
+    keys = {entry.name: entry.key for entry in pipeline.subscriptions}
+    rows = {
+        name: sink.rows for sink in pipeline.sinks if sink.format == "console" for name in sink.subscriptions
+    }
+    return {name: first_matches(matches[name], keys[name], number) for name, number in rows.items()}

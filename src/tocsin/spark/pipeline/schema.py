@@ -1,4 +1,4 @@
-"""The attributes that the events of a pipeline have, and the columns of each source that say what an event is."""
+"""The attributes of a pipeline's events, and the columns of each source that say what an event is."""
 
 from __future__ import annotations
 
@@ -30,16 +30,19 @@ class Roles:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The attributes of all events as columns. `owners`: for declared attributes, the types that have them."""
+    """The attributes of all events as columns. `owners`: the types that have a declared attribute."""
 
     attributes: Types
     kinds: Mapping[str, str]  # the declared ones
     owners: Mapping[str, tuple[str, ...]]
     known_types: tuple[str, ...] | None  # None if an event may have any type
+    of_composites: frozenset[str] = frozenset()  # attributes that only composites have
 
     def kinds_of_columns(self) -> dict[str, str]:
         """All attributes with the kinds that patterns are checked against."""
-        return struct_kinds(T.StructType([T.StructField(name, type) for name, type in self.attributes.items()]))
+        return struct_kinds(
+            T.StructType([T.StructField(name, type) for name, type in self.attributes.items()])
+        )
 
     def with_composites(self, pipeline: Pipeline, composites: Iterable[EventType]) -> Schema:
         """The schema with the attributes of composites that become events."""
@@ -47,11 +50,13 @@ class Schema:
         for composite in composites:
             for name, kind in composite.attributes.items():
                 attributes[name] = _checked(pipeline, composite.name, name, attributes.get(name), kind)
-        return replace(self, attributes=attributes)
+        return replace(
+            self, attributes=attributes, of_composites=frozenset(attributes.keys() - self.attributes.keys())
+        )
 
 
 def roles(pipeline: Pipeline, source: Source, columns: Types | None) -> Roles:
-    """The columns of a source that say when and what its events are. What is not named is guessed as `detect` does.
+    """The columns that say when and what the events of a source are; what is not named is guessed.
 
     Args:
         columns: the columns of the source, or None if only its rows will tell.
@@ -63,7 +68,9 @@ def roles(pipeline: Pipeline, source: Source, columns: Types | None) -> Roles:
             _require(pipeline, source, key, name, columns)
     type = source.type or ("type" if source.event_type is None and "type" in known else None)
     if type is not None and not isinstance(known.get(type, T.StringType()), T.StringType):
-        message = f"the column {type!r} of source {source.name} holds no texts, so it cannot be the type of events"
+        message = (
+            f"the column {type!r} of source {source.name} holds no texts, so it cannot be the type of events"
+        )
         raise pipeline.error("bad-column", message, (*source.place, "type"))
     constant = source.event_type or DEFAULT_TYPE
     if type is None and pipeline.declarations.strict and source.event_type is None:
@@ -82,7 +89,9 @@ def _require(pipeline: Pipeline, source: Source, key: str, name: str, columns: T
 def _times(pipeline: Pipeline, source: Source, columns: Types | None, known: Types) -> tuple[str, str]:
     times = source.time
     if times is None:
-        moments = [n for n, t in known.items() if isinstance(t, T.TimestampType | T.TimestampNTZType | T.DateType)]
+        moments = [
+            n for n, t in known.items() if isinstance(t, T.TimestampType | T.TimestampNTZType | T.DateType)
+        ]
         if "time" not in known and len(moments) != 1:
             hint = "say time = 'column', or start and end; columns: " + ", ".join(known)
             raise pipeline.error("no-time", f"which column of {source.name} is the time?", source.place, hint)
@@ -95,14 +104,18 @@ def _times(pipeline: Pipeline, source: Source, columns: Types | None, known: Typ
         _require(pipeline, source, key, name, columns)
         if isinstance(columns[name], T.NumericType) and source.time_unit is None:
             message = f"the time column {name!r} of {source.name} holds numbers; of what?"
-            raise pipeline.error("no-time-unit", message, source.place, 'say time_unit = "s", "ms", "us" or "ns"')
+            raise pipeline.error(
+                "no-time-unit", message, source.place, 'say time_unit = "s", "ms", "us" or "ns"'
+            )
     return times
 
 
 def build_schema(pipeline: Pipeline, found: Iterable[tuple[Source, Roles, Types | None]]) -> Schema:
-    """The attributes of a pipeline: the declared ones if types are declared strictly, else all columns of all sources."""
+    """The attributes of a pipeline: the declared ones if there are to be no others, else all columns."""
     declared = pipeline.declarations
-    attributes: dict[str, T.DataType] = {name: SPARK_TYPES[kind] for name, kind in declared.attributes.items()}
+    attributes: dict[str, T.DataType] = {
+        name: SPARK_TYPES[kind] for name, kind in declared.attributes.items()
+    }
     for source, own, columns in found:
         if declared.strict:
             _check_declared(pipeline, source, columns or {})
@@ -110,13 +123,20 @@ def build_schema(pipeline: Pipeline, found: Iterable[tuple[Source, Roles, Types 
         for name, type in (columns or {}).items():
             if name in (*own.time, own.type, own.id, own.origin) or name in declared.attributes:
                 continue
-            if name.startswith(PREFIX):
-                message = f"the column {name!r} of {source.name} has a name that Tocsin needs for itself"
-                raise pipeline.error("bad-column", message, source.place, f"rename = {{ {name} = … }}")
+            if name.startswith(PREFIX) or "." in name:
+                # A dot leads into a struct, and the prefix is for the columns of `layout`.
+                message = f"the column {name!r} of {source.name} has a name that patterns cannot use"
+                raise pipeline.error("bad-column", message, source.place, f'rename = {{ "{name}" = "…" }}')
+            for other in attributes:
+                if other != name and other.lower() == name.lower():
+                    message = f"the column {name!r} of {source.name} and {other!r} differ in case only"
+                    raise pipeline.error("attribute-clash", message, source.place, "rename one of them")
             attributes[name] = _merged(pipeline, source, name, attributes.get(name), type)
     attributes[ORIGIN] = T.StringType()
     types = [event_type.name for event_type in declared.types]
-    return Schema(attributes, declared.attributes, _owners(declared), tuple(types) if declared.strict else None)
+    return Schema(
+        attributes, declared.attributes, _owners(declared), tuple(types) if declared.strict else None
+    )
 
 
 def _owners(declarations: Declarations) -> dict[str, tuple[str, ...]]:
@@ -158,7 +178,9 @@ def _merged(
     raise _clash(pipeline, source.place, name, f"in source {source.name} it is {type.simpleString()}", before)
 
 
-def _checked(pipeline: Pipeline, composite: str, name: str, before: T.DataType | None, kind: str) -> T.DataType:
+def _checked(
+    pipeline: Pipeline, composite: str, name: str, before: T.DataType | None, kind: str
+) -> T.DataType:
     """A type for an attribute of a composite, which may share its column with events."""
     if before is None or kind_of(before) == kind:
         return before or SPARK_TYPES[kind]

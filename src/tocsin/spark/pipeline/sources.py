@@ -1,4 +1,4 @@
-"""From the sources of a pipeline to one table of events: the same columns for all, and a reason for what cannot be read."""
+"""From the sources of a pipeline to one table of events, with a reason for each that cannot be read."""
 
 from __future__ import annotations
 
@@ -86,6 +86,9 @@ def _open_lines(session: SparkSession, pipeline: Pipeline, source: Source) -> Op
         types = text_lines.inferred_types(session, source, lines) or None
     elif lines.names:
         types = {name: T.StringType() for name in lines.names}
+    if lines.names and len(set(lines.names)) < len(lines.names):
+        message = f"the first line of {source.name} has a name twice"
+        raise pipeline.error("bad-column", message, (*source.place, "path"))
     columns, paths = _renamed(source, types or {})
     known = columns if types else None
     own = roles(pipeline, source, known)
@@ -112,7 +115,16 @@ def _type_at(types: Types, path: str) -> T.DataType | None:
         return types[path]
     first, _, rest = path.partition(".")
     struct = types.get(first)
-    return _type_at({f.name: f.dataType for f in struct.fields}, rest) if isinstance(struct, T.StructType) else None
+    return (
+        _type_at({f.name: f.dataType for f in struct.fields}, rest)
+        if isinstance(struct, T.StructType)
+        else None
+    )
+
+
+def quoted(name: str) -> str:
+    """The name of a column for Spark, whatever signs it has."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def normalise(opened: Opened, schema: Schema, whole_ids: bool) -> DataFrame:
@@ -130,11 +142,7 @@ def normalise(opened: Opened, schema: Schema, whole_ids: bool) -> DataFrame:
         text_lines.malformed(source) if opened.lines else F.lit(None),
         *_time_problems(cells, own, start, end),
         *_type_problems(cells, own, type, schema),
-        *(
-            F.when(type.isin(*owners) & cells.given(name) & values[name].isNull(), F.lit(_misfit(name, schema)))
-            for name, owners in schema.owners.items()
-            if name != ORIGIN
-        ),
+        *_misfits(cells, type, values, schema),
     )
     frame, position = _positioned(opened, problem)
     origin = F.lit(None) if own.origin is None else cells.value(own.origin, None, T.StringType())
@@ -150,13 +158,19 @@ def normalise(opened: Opened, schema: Schema, whole_ids: bool) -> DataFrame:
         *(_owned(value, name, type, schema).alias(name) for name, value in values.items()),
     )
     ordered = [SOURCE, FILE, BLOCK, ROW, TEXT, PROBLEM, TYPE, START, END, ID, *schema.attributes]
-    return named.select(*(f"`{name}`" for name in ordered))
+    return named.select(*map(quoted, ordered))
 
 
 def _cells(opened: Opened) -> Cells:
     if opened.lines is not None:
         return text_lines.cells(opened.source, opened.paths)
-    return TableCells(opened.paths, opened.columns or {})
+    types = opened.columns or {}
+    return TableCells({name: _column(opened, opened.paths[name]) for name in types}, types)
+
+
+def _column(opened: Opened, path: str) -> Column:
+    """A column of a table, or a field inside one; a column may have a dot in its own name."""
+    return F.col(quoted(path)) if path in opened.frame.columns else attribute_column(path)
 
 
 def _positioned(opened: Opened, problem: Column) -> tuple[DataFrame, list[Column]]:
@@ -170,7 +184,7 @@ def _positioned(opened: Opened, problem: Column) -> tuple[DataFrame, list[Column
     text = nothing
     if opened.columns is not None:
         # Only of rows that cannot be read: as text a row is large, and slow to make.
-        whole = F.struct(*(attribute_column(name) for name in opened.frame.columns))
+        whole = F.struct(*(F.col(quoted(name)) for name in opened.frame.columns))
         text = F.when(problem.isNotNull(), F.to_json(whole))
     return opened.frame, [
         file.cast("string").alias(FILE),
@@ -201,9 +215,16 @@ def _type_problems(cells: Cells, own: Roles, type: Column, schema: Schema) -> li
     return reasons
 
 
-def _misfit(name: str, schema: Schema) -> str:
-    kind = schema.kinds[name]
-    return f"{name!r} is not {'an' if kind == 'int' else 'a'} {kind}"
+def _misfits(cells: Cells, type: Column, values: Mapping[str, Column], schema: Schema) -> list[Column]:
+    """Values that are not of the type that their event's type declares."""
+    reasons = []
+    for name, owners in schema.owners.items():
+        kind = schema.kinds[name]
+        if name != ORIGIN and cells.may_misfit(name, kind):
+            reason = f"{name!r} is not {'an' if kind == 'int' else 'a'} {kind}"
+            misfit = type.isin(*owners) & cells.given(name) & values[name].isNull()
+            reasons.append(F.when(misfit, F.lit(reason)))
+    return reasons
 
 
 def _owned(value: Column, name: str, type: Column, schema: Schema) -> Column:
@@ -214,10 +235,12 @@ def _owned(value: Column, name: str, type: Column, schema: Schema) -> Column:
 
 
 def _id(opened: Opened, cells: Cells, whole: bool) -> Column:
-    """The id of an event; without one, a hash of all that was read. Not negative: composites come before all others."""
+    """The id of an event; without one, a hash of it that is not negative, as ids of composites are."""
     read = [TEXT] if opened.lines is not None else opened.frame.columns
-    hashable = [name for name in read if not isinstance(opened.frame.schema[name].dataType, T.MapType | T.VariantType)]
-    hashed = F.shiftrightunsigned(F.xxhash64(F.lit(0), *(attribute_column(name) for name in hashable)), 1)
+    hashable = [
+        name for name in read if not isinstance(opened.frame.schema[name].dataType, T.MapType | T.VariantType)
+    ]
+    hashed = F.shiftrightunsigned(F.xxhash64(F.lit(0), *(F.col(quoted(name)) for name in hashable)), 1)
     type: T.DataType = T.LongType() if whole else T.StringType()
     if opened.roles.id is None:
         return hashed.cast(type)

@@ -1,4 +1,4 @@
-"""A table of a pipeline file, asked key by key: what is missing, misspelt or of the wrong type is noted, not raised.
+"""A table of a pipeline file, asked key by key: what is missing or wrong is noted, not raised.
 
 So one run reports every mistake of a file. `finish` notes the keys nobody asked for.
 """
@@ -19,10 +19,12 @@ Choice = TypeVar("Choice", bound=str)
 class Table:
     """One table of the file, and the list of mistakes that all its tables share."""
 
-    def __init__(self, document: Document, errors: list[PipelineError], values: Any, place: Place = ()) -> None:
+    def __init__(
+        self, document: Document, errors: list[PipelineError], values: Any, place: Place = ()
+    ) -> None:
         self.document, self.errors, self.place = document, errors, place
         self.values: dict[str, Any] = values
-        self._asked: set[str] = set()
+        self.asked: set[str] = set()
 
     @property
     def title(self) -> str:
@@ -33,7 +35,13 @@ class Table:
         return f"[{name}]" if name else "the file"
 
     def note(
-        self, code: str, message: str, key: str | int | None = None, hint: str | None = None, *, value: bool = False
+        self,
+        code: str,
+        message: str,
+        key: str | int | None = None,
+        hint: str | None = None,
+        *,
+        value: bool = False,
     ) -> None:
         """Note a mistake: at a key, at its value, or at the table itself."""
         place = self.place if key is None else (*self.place, key)
@@ -135,23 +143,25 @@ class Table:
                 self.note("bad-type", f"{key} holds {_shown(values)}, but must hold tables", key, value=True)
         return made
 
-    def keys(self) -> Iterable[str]:
+    def names(self) -> Iterable[str]:
         """Every key; the table counts as read to its end."""
-        self._asked.update(self.values)
+        self.asked.update(self.values)
         return tuple(self.values)
 
     def finish(self) -> None:
         """Note the keys that mean nothing here."""
         for key in self.values:
-            if key not in self._asked:
+            if key not in self.asked:
                 message = f"{self.title} has no key {key!r}"
-                self.note("unknown-key", message, key, did_you_mean(key, self._asked))
+                self.note("unknown-key", message, key, did_you_mean(key, self.asked))
 
     def _get(self, key: str, type: type, wanted: str) -> Any:
-        self._asked.add(key)
+        self.asked.add(key)
         value = self.values.get(key)
         # A truth value is a number to Python, but not to the person who wrote the file.
-        if value is not None and (not isinstance(value, type) or (isinstance(value, bool) and type is not bool)):
+        if value is not None and (
+            not isinstance(value, type) or (isinstance(value, bool) and type is not bool)
+        ):
             self.note("bad-type", f"{key} is {_shown(value)}, but must be {wanted}", key, value=True)
             return None
         return value

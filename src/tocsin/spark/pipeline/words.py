@@ -1,14 +1,15 @@
 """A match in words, for a person at a terminal.
 
 >>> from datetime import datetime
->>> in_words(("location",), "FE02", datetime(2004, 1, 30, 9), datetime(2004, 1, 30, 9, 2), [("Door", {}), ("Temp", {"temp": 14.5})], {})
+>>> start, end = datetime(2004, 1, 30, 9), datetime(2004, 1, 30, 9, 2)
+>>> in_words(("location",), "FE02", start, end, [("Door", {}), ("Temp", {"temp": 14.5})], {})
 '2004-01-30 09:00:00 to 09:02:00  location FE02: Door, Temp temp=14.5'
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
@@ -26,8 +27,8 @@ def first_matches(matches: DataFrame, key: Sequence[str], rows: int) -> tuple[st
         in_words(
             key,
             row["key"],
-            row["start"],
-            row["end"],
+            row["start"].astimezone(UTC),
+            row["end"].astimezone(UTC),
             [(c["role"], _attributes(c, key)) for c in row["constituents"]],
             row["variables"] or {},
         )
@@ -37,9 +38,14 @@ def first_matches(matches: DataFrame, key: Sequence[str], rows: int) -> tuple[st
 
 def _attributes(constituent: Any, key: Sequence[str]) -> dict[str, object]:
     """What an event says; its key and its device are said elsewhere, or not worth the place."""
-    carried = constituent["attributes"] if "attributes" in constituent else None
+    carried = constituent.asDict().get("attributes")
     known = {} if carried is None else carried.asDict()
-    return {name: value for name, value in known.items() if value is not None and name not in (*key, ORIGIN)}
+    return {
+        # Spark hands out times in the zone of this machine.
+        name: f"{value.astimezone(UTC):%Y-%m-%dT%H:%M:%S}" if isinstance(value, datetime) else value
+        for name, value in known.items()
+        if value is not None and name not in (*key, ORIGIN)
+    }
 
 
 def in_words(

@@ -1,0 +1,295 @@
+"""Expressions of the completion family: from a start, each completes once, with success or failure, or never.
+
+| paper (000, section 2)                    | here                              |
+|-------------------------------------------|-----------------------------------|
+| a predicate formula p                     | `Predicate`                       |
+| accumulate, select, select*, sequential   | `Accumulate`, `Select`, `SelectStar`, `Sequential` |
+| do {φ1} unless {φ2}, fail {φ}             | `DoUnless`, `Fail`                |
+| push (x) {φ}                              | `Push`                            |
+| repeat, persist, loop                     | `Repeat`, `Persist`, `Loop`       |
+| parallel {φ1, …}                          | `Parallel`                        |
+| in (p1) do {φ1} in (p2) do {φ2} …         | `Modes`                           |
+
+What they mean is in `completion_semantics`, how they are spelled in `languages.ecl`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Literal as OneOf
+from typing import assert_never, get_args
+
+from tocsin.algebra.output import Output
+from tocsin.algebra.predicate import And, Filter, Or
+from tocsin.errors import InputError, Span, did_you_mean
+
+Outcome = OneOf["success", "failure"]
+
+# No expression is nested deeper or has more parts than this, with its definitions written out.
+MAX_DEPTH = 100
+MAX_SIZE = 20_000
+
+# The trivial predicates: satisfied by every event, and by none.
+TRUE = And(())
+FALSE = Or(())
+
+
+def _span() -> Span | None:
+    return field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """Succeeds on the first event that satisfies the filter; never fails."""
+
+    filter: Filter
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate:
+    """Succeeds when all parts have, fails when one does."""
+
+    parts: tuple[Expression, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """Succeeds when one part does, fails when all have."""
+
+    parts: tuple[Expression, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class SelectStar:
+    """Succeeds when one part does, fails when one does; success goes first."""
+
+    parts: tuple[Expression, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Sequential:
+    """One part after the other, each from the event after the one that completed the part before."""
+
+    parts: tuple[Expression, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class DoUnless:
+    """Completes with the body, or fails when `unless` succeeds."""
+
+    body: Expression
+    unless: Expression
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """Turns success into failure and failure into success."""
+
+    body: Expression
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """Sends an output when the body succeeds."""
+
+    output: Output
+    body: Expression
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel:
+    """Runs its parts independently of each other; never completes."""
+
+    parts: tuple[Expression, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """What to evaluate from an event on that satisfies the guard."""
+
+    guard: Filter
+    body: Expression
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """Runs one mode at a time, at first the first; never completes."""
+
+    modes: tuple[Mode, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Starts the body again whatever its outcome; succeeds after `times` rounds, if given."""
+
+    body: Expression
+    times: int | None = None
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Persist:
+    """Starts the body again until it succeeds; fails after `times` failures, if given."""
+
+    body: Expression
+    times: int | None = None
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Starts the body again until it fails; succeeds after `times` successes, if given."""
+
+    body: Expression
+    times: int | None = None
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A defined name, with what it stands for."""
+
+    name: str
+    body: Expression
+    span: Span | None = _span()
+
+
+Expression = (
+    Predicate
+    | Accumulate
+    | Select
+    | SelectStar
+    | Sequential
+    | DoUnless
+    | Fail
+    | Push
+    | Parallel
+    | Modes
+    | Repeat
+    | Persist
+    | Loop
+    | Named
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Where the paper can be read in two ways, which way is followed.
+
+    `unless_tie`: how a do-unless completes when both sides succeed on one event. `loop_ends`: how a loop
+    completes when its body fails.
+    """
+
+    unless_tie: Outcome = "success"
+    loop_ends: Outcome = "failure"
+
+    @classmethod
+    def of(cls, options: Mapping[str, object]) -> Reading:
+        """The reading that a mapping of option names to values asks for.
+
+        >>> Reading.of({"unless_tie": "failure"}).unless_tie
+        'failure'
+        """
+        names = [f.name for f in fields(cls)]
+        for name, value in options.items():
+            if name not in names:
+                raise InputError(
+                    "unknown-option", f"there is no option {name!r}", hint=did_you_mean(name, names)
+                )
+            if value not in get_args(Outcome):
+                raise InputError(
+                    "bad-option",
+                    f"the option {name} cannot be {value!r}",
+                    hint="one of " + ", ".join(get_args(Outcome)),
+                )
+        return cls(**options)  # type: ignore[arg-type]  # checked above
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A name for an expression, for use further down in the text."""
+
+    name: str
+    expression: Expression
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """What one consumer asks for. A text that is just an expression has one subscription without a name."""
+
+    name: str | None
+    expression: Expression
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A text: definitions, then the subscriptions."""
+
+    subscriptions: tuple[Subscription, ...]
+    definitions: tuple[Definition, ...] = ()
+    reading: Reading = Reading()
+
+    @property
+    def expression(self) -> Expression:
+        """The expression of a text that has only one."""
+        (only,) = self.subscriptions
+        return only.expression
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions directly inside an expression, in textual order."""
+    match expression:
+        case Predicate():
+            return ()
+        case Accumulate(parts) | Select(parts) | SelectStar(parts) | Sequential(parts) | Parallel(parts):
+            return parts
+        case DoUnless(body, unless):
+            return (body, unless)
+        case Fail(body) | Push(_, body) | Repeat(body) | Persist(body) | Loop(body) | Named(_, body):
+            return (body,)
+        case Modes(modes):
+            return tuple(mode.body for mode in modes)
+        case _:
+            assert_never(expression)
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and everything inside it, in textual order."""
+    pending = [expression]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += reversed(children(node))
+
+
+def filters(expression: Expression) -> tuple[Filter, ...]:
+    """The distinct predicates of an expression, guards included."""
+    found: dict[Filter, None] = {}
+    for node in walk(expression):
+        if isinstance(node, Predicate):
+            found[node.filter] = None
+        elif isinstance(node, Modes):
+            found.update(dict.fromkeys(mode.guard for mode in node.modes))
+    return tuple(found)
+
+
+def measure(expression: Expression, known: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
+    """Depth and number of parts, definitions written out; `known` holds those of the defined names."""
+    if isinstance(expression, Named):
+        return known.get(expression.name) or measure(expression.body, known)
+    parts = [measure(child, known) for child in children(expression)]
+    return 1 + max([depth for depth, _ in parts], default=0), 1 + sum(size for _, size in parts)

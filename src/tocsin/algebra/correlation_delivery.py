@@ -1,0 +1,117 @@
+"""Delivers what correlations send: by priority, before it expires, without flooding the receiver.
+
+An output may carry four attributes that its transformer set, as in `push new Alarm { priority = 9, expiry =
+500 }`:
+
+- `priority`: a higher one is delivered first; without one it is 0;
+- `expiry`: after so many milliseconds nobody wants it any more;
+- `overwrite`: `recent` replaces waiting events of the same type and port, as fits sensor data; `earliest`
+  gives way to them, as fits errors;
+- `drop`: what goes when the queue is full: the `oldest` event, the `newest` (this one), or the `lowest`
+  priority.
+
+>>> queue = Queue(capacity=1)
+>>> for at, priority in ((1, 5), (2, 9)):
+...     queue = offer(queue, Output(at, "Alarm", {"priority": priority, "drop": "lowest"}))
+>>> queue, delivered = deliver(queue)
+>>> [output.at for output in delivered], [(lost.output.at, lost.why) for lost in queue.lost]
+([2], [(1, 'dropped')])
+
+Paper: 001, section 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from tocsin.algebra.correlation_outcome import Output
+from tocsin.algebra.correlation_types import DELIVERY_CHOICES
+
+Why = Literal["overwritten", "dropped", "expired"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """An output that is not delivered, and why."""
+
+    output: Output
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What waits for a receiver, in the order it came; nothing is lost without being listed."""
+
+    capacity: int | None = None
+    waiting: tuple[Output, ...] = ()
+    lost: tuple[Lost, ...] = ()
+
+
+def offer(queue: Queue, output: Output) -> Queue:
+    """The queue with one more output, and without what that output makes superfluous."""
+    same = [
+        n for n, other in enumerate(queue.waiting) if (other.type, other.event) == (output.type, output.event)
+    ]
+    overwrite = _choice(output, "overwrite")
+    if overwrite == "recent":
+        queue = _lose(queue, same, "overwritten")
+    full = queue.capacity is not None and len(queue.waiting) >= queue.capacity
+    queue = replace(queue, waiting=(*queue.waiting, output))
+    if overwrite == "earliest" and same:
+        return _lose(queue, (len(queue.waiting) - 1,), "overwritten")
+    return _lose(queue, (_victim(queue, output),), "dropped") if full else queue
+
+
+def _victim(queue: Queue, output: Output) -> int:
+    """Which of the waiting has to go, now that this output is the last of them."""
+    numbers = range(len(queue.waiting))
+    match _choice(output, "drop"):
+        case "oldest":
+            return 0
+        case "lowest":
+            # Of equals the newest goes: it has waited least.
+            return min(reversed(numbers), key=lambda n: priority(queue.waiting[n]))
+        case _:
+            return numbers[-1]
+
+
+def deliver(
+    queue: Queue, now: int | None = None, most: int | None = None
+) -> tuple[Queue, tuple[Output, ...]]:
+    """What the receiver gets now, the urgent first, and the queue that is left.
+
+    `now` is in microseconds, as are the times of the outputs; without it nothing expires. `most` bounds how
+    many are taken.
+    """
+    queue = _lose(queue, [n for n, output in enumerate(queue.waiting) if _is_expired(output, now)], "expired")
+    # Sorting is stable: among equals, first come is first served.
+    urgent = sorted(range(len(queue.waiting)), key=lambda n: -priority(queue.waiting[n]))[:most]
+    left = tuple(output for n, output in enumerate(queue.waiting) if n not in urgent)
+    return replace(queue, waiting=left), tuple(queue.waiting[n] for n in urgent)
+
+
+def priority(output: Output) -> float:
+    """How urgent an output is."""
+    value = output.attributes.get("priority")
+    return value if isinstance(value, int | float) else 0
+
+
+def _is_expired(output: Output, now: int | None) -> bool:
+    expiry = output.attributes.get("expiry")
+    if now is None or output.time is None or not isinstance(expiry, int | float):
+        return False
+    return now - output.time > expiry * 1000
+
+
+def _choice(output: Output, attribute: str) -> str | None:
+    """The strategy an output asks for; another value is payload that happens to have the name."""
+    value = output.attributes.get(attribute)
+    return value if isinstance(value, str) and value in DELIVERY_CHOICES[attribute] else None
+
+
+def _lose(queue: Queue, numbers: Collection[int], why: Why) -> Queue:
+    left = tuple(output for n, output in enumerate(queue.waiting) if n not in numbers)
+    lost = (*queue.lost, *(Lost(queue.waiting[n], why) for n in numbers))
+    return replace(queue, waiting=left, lost=lost)

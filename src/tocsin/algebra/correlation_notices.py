@@ -1,0 +1,221 @@
+"""What is allowed in a correlation but hardly meant: guards that promise too little, branches without labels.
+
+A label that some statement switches off can be aborted, and a guard then does without it (Definition 9). So
+what a guard implies is counted only from those of its parts that cannot be dropped, as long as there are any.
+
+Paper: 001, Definitions 5 to 9; the readings are C.2.6, C.2.15 and C.2.16 of the project's list of decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from tocsin.algebra.correlation import (
+    Accumulation,
+    And,
+    Atom,
+    Case,
+    Collection,
+    Correlation,
+    Guard,
+    Is,
+    Labelled,
+    Not,
+    Notice,
+    Or,
+    Sequence,
+    Switch,
+    used,
+)
+from tocsin.algebra.correlation_window import Place, aborted, placed
+
+
+@dataclass(frozen=True)
+class _Filter:
+    """A filter: its branches, where each label stands, and which labels some statement switches off."""
+
+    roots: tuple[Place, ...]
+    places: Mapping[str, Place]
+    homes: Mapping[str, int]
+    switched: frozenset[str]
+
+
+def notices(correlation: Correlation) -> tuple[Notice, ...]:
+    """Everything about a correlation without mistakes that is worth a warning.
+
+    >>> from tocsin.algebra.correlation import Push
+    >>> either = Collection(Labelled("l1", Atom("a")), Labelled("l2", Atom("b")))
+    >>> careless = Case(Or((Is("l1"), Is("l2"))), (Push("a"),))
+    >>> [notice.code for notice in notices(Correlation("E", "C", (), (either,), (), (careless,)))]
+    ['absent-event']
+    """
+    filter = _filter(correlation)
+    found = [*_without_labels(filter)]
+    for case in correlation.cases:
+        guard = _pushed_in(case.guard)
+        everywhere = frozenset(range(len(filter.roots)))
+        found += [*_never_true(guard, filter), *_foreign_negations(guard, everywhere, filter)]
+        found += _absent_events(case, guard, filter)
+    return tuple(found)
+
+
+def _filter(correlation: Correlation) -> _Filter:
+    roots = tuple(placed(branch) for branch in correlation.branches)
+    places, homes = {}, {}
+    for number, root in enumerate(roots):
+        for place in root.all():
+            if isinstance(place.part, Labelled):
+                places[place.part.label] = place
+                homes[place.part.label] = number
+    bodies = [correlation.initial, *(case.body for case in correlation.cases)]
+    switches = [s for body in bodies for s in body if isinstance(s, Switch) and s.action != "revive"]
+    return _Filter(roots, places, homes, frozenset(label for switch in switches for label in switch.labels))
+
+
+def _without_labels(filter: _Filter) -> Iterator[Notice]:
+    for number, root in enumerate(filter.roots):
+        if number not in filter.homes.values():
+            yield Notice(
+                "no-label",
+                f"branch {number + 1} has no label: when it triggers, only negated guards are true",
+                root.part.span,
+                "label the whole branch: name:( … )",
+            )
+
+
+def _never_true(guard: Guard, filter: _Filter) -> Iterator[Notice]:
+    if not _branches(guard, filter):
+        yield Notice(
+            "never-true",
+            "this guard asks for labels of different branches at once, so it is never true",
+            guard.span,
+            "a label is active only when its own branch triggers",
+        )
+
+
+def _foreign_negations(guard: Guard, possible: frozenset[int], filter: _Filter) -> Iterator[Notice]:
+    """Negated labels that are true only because another branch triggers; `possible` are those that can."""
+    match guard:
+        case Is():
+            return
+        case Not(part):
+            label = part.label if isinstance(part, Is) else ""
+            if possible - {filter.homes[label]}:
+                yield Notice(
+                    "foreign-negation",
+                    f"!{label} is also true whenever another branch triggers",
+                    guard.span,
+                    f"ask for a label of the branch of {label} as well",
+                )
+        case And(parts):
+            for number, part in enumerate(parts):
+                others = parts[:number] + parts[number + 1 :]
+                left = possible & _branches(And(others), filter) if others else possible
+                yield from _foreign_negations(part, left, filter)
+        case Or(parts):
+            for part in parts:
+                yield from _foreign_negations(part, possible, filter)
+        case _:
+            assert_never(guard)
+
+
+def _absent_events(case: Case, guard: Guard, filter: _Filter) -> Iterator[Notice]:
+    always = frozenset.intersection(*(_certain(root, filter) for root in filter.roots))
+    present = always | _implied(guard, filter)
+    for statement in case.body:
+        for event in used(statement):
+            if event not in present:
+                yield Notice(
+                    "absent-event",
+                    f"the guard does not imply that {event} has arrived; if not, this is skipped",
+                    statement.span,
+                    f"ask for a label whose expression needs {event}",
+                )
+
+
+# --- what a guard implies ---------------------------------------------------------------------------
+
+
+def _pushed_in(guard: Guard, negated: bool = False) -> Guard:
+    """Negation normal form, with the places in the text kept."""
+    match guard:
+        case Is():
+            return Not(guard, guard.span) if negated else guard
+        case Not(part):
+            return _pushed_in(part, not negated)
+        case And(parts) | Or(parts):
+            inner = tuple(_pushed_in(part, negated) for part in parts)
+            return And(inner, guard.span) if isinstance(guard, And) != negated else Or(inner, guard.span)
+        case _:
+            assert_never(guard)
+
+
+def _droppable(guard: Guard, filter: _Filter) -> bool:
+    """Whether aborts can make the whole guard disappear."""
+    match guard:
+        case Is(label):
+            return aborted(filter.places[label], filter.switched)
+        case Not(part):
+            return _droppable(part, filter)
+        case And(parts) | Or(parts):
+            return all(_droppable(part, filter) for part in parts)
+        case _:
+            assert_never(guard)
+
+
+def _branches(guard: Guard, filter: _Filter) -> frozenset[int]:
+    """The branches whose triggers can make a guard true."""
+    match guard:
+        case Is(label):
+            return frozenset({filter.homes[label]})
+        case Not():
+            return frozenset(range(len(filter.roots)))
+        case And(parts):
+            solid = [part for part in parts if not _droppable(part, filter)]
+            each = [_branches(part, filter) for part in solid or parts]
+            return frozenset.intersection(*each) if solid else frozenset.union(*each)
+        case Or(parts):
+            return frozenset.union(*(_branches(part, filter) for part in parts))
+        case _:
+            assert_never(guard)
+
+
+def _implied(guard: Guard, filter: _Filter) -> frozenset[str]:
+    """The events that have arrived whenever a guard is true."""
+    match guard:
+        case Is(label):
+            root = filter.roots[filter.homes[label]]
+            return _certain(filter.places[label], filter) | _certain(root, filter)
+        case Not():
+            return frozenset()
+        case And(parts):
+            solid = [part for part in parts if not _droppable(part, filter)]
+            each = [_implied(part, filter) for part in solid or parts]
+            return frozenset.union(*each) if solid else frozenset.intersection(*each)
+        case Or(parts):
+            return frozenset.intersection(*(_implied(part, filter) for part in parts))
+        case _:
+            assert_never(guard)
+
+
+def _certain(place: Place, filter: _Filter) -> frozenset[str]:
+    """The events that have arrived whenever a part is complete; what it lies under is alive then."""
+    return _needed(place, filter.switched - place.under)
+
+
+def _needed(place: Place, switched: frozenset[str]) -> frozenset[str]:
+    match place.part:
+        case Atom(event):
+            return frozenset({event})
+        case Labelled():
+            return _needed(place.inner[0], switched)
+        case Collection():
+            return frozenset.intersection(*(_needed(inner, switched) for inner in place.inner))
+        case Accumulation() | Sequence():
+            solid = [inner for inner in place.inner if not aborted(inner, switched)]
+            each = [_needed(inner, switched) for inner in solid or place.inner]
+            return frozenset.union(*each) if solid else frozenset.intersection(*each)
+        case _:
+            assert_never(place.part)

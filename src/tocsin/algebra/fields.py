@@ -1,0 +1,56 @@
+"""The fields of an event as one mapping, and predicates over them with two truth values.
+
+A comparison with an absent field does not hold, `!=` included, so the negation of one does.
+
+>>> small = Compare(Attribute("altitude"), Relation.LT, Literal(500))
+>>> holds(small, {"type": "DATA"}), holds(Not(small), {"type": "DATA"})
+(False, True)
+
+Paper: 000, section 2, "Basic Constructs"; the project's grammar B.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or, Unify
+from tocsin.events import Event
+from tocsin.values import Relation, Value, compare
+
+# The field `type` may hold every type an event belongs to, where types have subtypes.
+Field = Value | frozenset[str]
+Fields = Mapping[str, Field]
+
+
+def fields_of(event: Event) -> dict[str, Field]:
+    """What a predicate can ask of an event: its attributes, and `type`, `timestamp` and `source`."""
+    fields: dict[str, Field] = {**event.attributes, "type": event.types, "timestamp": event.interval.end}
+    if event.source is not None:
+        fields["source"] = event.source
+    return fields
+
+
+def holds(filter: Filter, fields: Fields) -> bool:
+    """Whether an event satisfies a predicate."""
+    match filter:
+        case Compare(Attribute(name), relation, Literal(value)):
+            return _compare(fields.get(name), relation, value)
+        case And(parts):
+            return all(holds(part, fields) for part in parts)
+        case Or(parts):
+            return any(holds(part, fields) for part in parts)
+        case Not(part):
+            return not holds(part, fields)
+        case Compare() | Unify():
+            raise TypeError(f"{filter} compares with other events; it cannot be asked of one")
+        case _:
+            assert_never(filter)
+
+
+def _compare(field: Field, relation: Relation, value: Value) -> bool:
+    if not isinstance(field, frozenset):
+        return compare(field, relation, value) is True
+    if relation is Relation.NE:
+        return bool(field) and value not in field
+    return any(compare(member, relation, value) is True for member in field)

@@ -1,0 +1,35 @@
+"""Questions about expressions and machines, one a file; an answer comes with a trace that shows it."""
+
+from tocsin.analysis.answer import Answer, show_event, show_trace
+from tocsin.analysis.contained import contained
+from tocsin.analysis.endless import endless
+from tocsin.analysis.equal import equal
+from tocsin.analysis.findings import findings
+from tocsin.analysis.guards import overlapping_guards
+from tocsin.analysis.influence import Influence, influence
+from tocsin.analysis.live import live
+from tocsin.analysis.need import Need, need
+from tocsin.analysis.subject import Subject, subject_of, subjects
+from tocsin.analysis.trivial import trivial
+from tocsin.analysis.vacuous import vacuous
+
+__all__ = [
+    "Answer",
+    "Influence",
+    "Need",
+    "Subject",
+    "contained",
+    "endless",
+    "equal",
+    "findings",
+    "influence",
+    "live",
+    "need",
+    "overlapping_guards",
+    "show_event",
+    "show_trace",
+    "subject_of",
+    "subjects",
+    "trivial",
+    "vacuous",
+]

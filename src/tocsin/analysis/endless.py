@@ -1,0 +1,45 @@
+"""Can a machine written by hand run for ever without an event?"""
+
+from __future__ import annotations
+
+from tocsin.algebra.machine import Machine
+from tocsin.analysis.answer import Answer, shortest
+from tocsin.analysis.subject import MAX_CELLS
+from tocsin.automata.machine.alphabet import alphabet_of
+from tocsin.automata.machine.execute import accepted, enabled, prepare, react, start
+from tocsin.errors import LimitError, PatternError
+
+_ENDLESS = -1
+
+
+def endless(machine: Machine, limit: int = MAX_CELLS) -> Answer:
+    """Whether some trace leads to internal steps without end; the witness is the shortest (C.1.22).
+
+    >>> from tocsin.algebra.machine import Transition
+    >>> again = Transition("t", (frozenset({"q"}),), None, frozenset(), frozenset({"q"}))
+    >>> endless(Machine("m", ("q",), frozenset({"q"}), (again,)))
+    Answer(holds=True, witness=())
+    """
+    prepared = prepare(machine)
+    alphabet = alphabet_of(prepared.filters)
+    wanted = [accepted(prepared, symbol) for symbol in alphabet.symbols]
+    steps = 0
+
+    def step(configuration: int, symbol: int) -> int:
+        nonlocal steps
+        steps += 1
+        if steps > limit:
+            raise LimitError("machine-too-large", f"{machine.name} has more than {limit:,} steps to look at")
+        if configuration == _ENDLESS:
+            return _ENDLESS
+        try:
+            return react(prepared, configuration, enabled(prepared, configuration) & wanted[symbol])[0]
+        except PatternError:
+            return _ENDLESS
+
+    try:
+        first = start(prepared)
+    except PatternError:
+        return Answer(True, ())
+    word = shortest(first, step, len(wanted), lambda configuration: configuration == _ENDLESS)
+    return Answer(False) if word is None else Answer(True, tuple(alphabet.symbols[symbol] for symbol in word))

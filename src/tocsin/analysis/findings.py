@@ -1,0 +1,55 @@
+"""What is worth a warning in a text of subscriptions: those that never fire, always fire, or get stuck."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tocsin.algebra.completion import Program, Subscription
+from tocsin.analysis.answer import show_trace
+from tocsin.analysis.guards import overlapping_guards
+from tocsin.analysis.live import live
+from tocsin.analysis.subject import Subject, subjects
+from tocsin.analysis.trivial import trivial
+from tocsin.analysis.vacuous import vacuous
+from tocsin.errors import LimitError, PatternError
+
+
+def findings(program: Program, types: Iterable[frozenset[str]] | None = None) -> list[PatternError]:
+    """The warnings for a text, as errors that are not raised.
+
+    >>> from tocsin.algebra.completion import FALSE, Predicate
+    >>> print(findings(Program((Subscription("S", Predicate(FALSE)),)))[0])
+    never-fires: 'S' accepts no trace of events
+
+    Args:
+        types: for each type of events, that type and those it is a subtype of.
+    """
+    types = None if types is None else list(types)
+    found: list[PatternError] = []
+    for subscription in program.subscriptions:
+        try:
+            found += overlapping_guards(subscription.expression)
+            (subject,) = subjects(subscription.expression, types=types, reading=program.reading)
+        except LimitError as error:
+            message = f"{_name(subscription)} is too large to analyse: {error.message}"
+            found.append(PatternError("not-analysed", message, subscription.span))
+            continue
+        found += _findings(subscription, subject)
+    return found
+
+
+def _findings(subscription: Subscription, subject: Subject) -> list[PatternError]:
+    name, span = _name(subscription), subscription.span
+    if vacuous(subject):
+        return [PatternError("never-fires", f"{name} accepts no trace of events", span)]
+    if trivial(subject):
+        return [PatternError("always-fires", f"{name} accepts every event", span)]
+    answer = live(subject)
+    if answer.witness is not None:
+        message = f"{name} gets stuck: after {show_trace(answer.witness)} it can accept nothing any more"
+        return [PatternError("gets-stuck", message, span, "start it again with repeat {…}")]
+    return []
+
+
+def _name(subscription: Subscription) -> str:
+    return "the expression" if subscription.name is None else repr(subscription.name)

@@ -1,0 +1,42 @@
+"""Can an expression always still accept?"""
+
+from __future__ import annotations
+
+from tocsin.analysis.answer import Answer, shortest
+from tocsin.analysis.subject import Subject
+
+
+def live(subject: Subject) -> Answer:
+    """Whether every trace can be continued to one that is accepted; if not, the witness is one that cannot.
+
+    >>> from tocsin.algebra.completion import FALSE, TRUE, DoUnless, Persist, Predicate
+    >>> from tocsin.analysis.subject import subjects
+    >>> never = DoUnless(Predicate(FALSE), Predicate(TRUE))
+    >>> [live(one).holds for one in subjects(Predicate(TRUE), never)]
+    [True, False]
+
+    Paper: 000, section 6, "Analysis": liveness.
+    """
+    by_output = subject.by_output
+    symbols = len(subject.alphabet.symbols)
+
+    def step(at: tuple[int, bool], symbol: int) -> tuple[int, bool]:
+        return subject.step(at, symbol, by_output)
+
+    before: dict[tuple[int, bool], list[tuple[int, bool]]] = {subject.start: []}
+    queue = [subject.start]
+    for at in queue:
+        for after in {step(at, symbol) for symbol in range(symbols)}:
+            if after not in before:
+                before[after] = []
+                queue.append(after)
+            before[after].append(at)
+    hopeful = {at for at in queue if at[1]}
+    pending = list(hopeful)
+    while pending:
+        for at in before[pending.pop()]:
+            if at not in hopeful:
+                hopeful.add(at)
+                pending.append(at)
+    word = shortest(subject.start, step, symbols, lambda at: at not in hopeful)
+    return Answer(True) if word is None else Answer(False, subject.trace(word))

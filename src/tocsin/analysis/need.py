@@ -1,0 +1,74 @@
+"""How much state does an expression need?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tocsin.algebra.completion import Expression, Reading
+from tocsin.algebra.fields import Fields
+from tocsin.algebra.machine import Machine
+from tocsin.analysis.answer import shortest
+from tocsin.automata.machine.alphabet import alphabet_of
+from tocsin.automata.machine.compile import simplify
+from tocsin.automata.machine.construct import construct
+from tocsin.automata.machine.execute import accepted, enabled, prepare, react, start
+from tocsin.automata.machine.passes.determinise import determinise
+from tocsin.automata.machine.passes.minimise import minimise
+from tocsin.automata.machine.table import MAX_CELLS
+from tocsin.errors import LimitError
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What has to be kept between two events.
+
+    `configurations` can be reached, `minimal` of them behave differently; None if there are too many to
+    count. `bits` is what is enough to keep. `peak` is the most states that are active at once, and `witness`
+    the shortest trace to it.
+    """
+
+    states: int
+    transitions: int
+    configurations: int | None
+    minimal: int | None
+    bits: int
+    peak: int | None
+    witness: tuple[Fields, ...] | None
+
+
+def need(subject: Expression | Machine, reading: Reading = Reading(), limit: int = MAX_CELLS) -> Need:
+    """How much state the machine of an expression needs, once it is made small.
+
+    >>> from tocsin.algebra.completion import TRUE, Predicate, Repeat
+    >>> found = need(Repeat(Predicate(TRUE), 3))
+    >>> found.configurations, found.bits
+    (4, 2)
+
+    Paper: 000, section 6, "Optimization".
+    """
+    machine = simplify(subject if isinstance(subject, Machine) else construct(subject, reading))
+    prepared = prepare(machine)
+    sizes = len(machine.states), len(machine.transitions)
+    try:
+        alphabet = alphabet_of(prepared.filters)
+        table = determinise(prepared, alphabet, limit)
+    except LimitError:
+        return Need(*sizes, None, None, len(machine.states), None, None)
+    wanted = [accepted(prepared, symbol) for symbol in alphabet.symbols]
+
+    def step(configuration: int, symbol: int) -> int:
+        return react(prepared, configuration, enabled(prepared, configuration) & wanted[symbol])[0]
+
+    reached = {start(prepared)}
+    pending = list(reached)
+    for configuration in pending:
+        new = {step(configuration, symbol) for symbol in range(len(wanted))} - reached
+        reached |= new
+        pending += new
+    peak = max(configuration.bit_count() for configuration in reached)
+    word = shortest(
+        start(prepared), step, len(wanted), lambda configuration: configuration.bit_count() == peak
+    )
+    minimal = minimise(table).configurations
+    witness = None if word is None else tuple(alphabet.symbols[symbol] for symbol in word)
+    return Need(*sizes, table.configurations, minimal, (minimal - 1).bit_length(), peak, witness)

@@ -1,0 +1,137 @@
+"""A correlation compiled: an acceptor for each branch and for each label, guards as code, labels as bits.
+
+Paper: 001, section 3.6; one acceptor for each label follows from Definition 6 (C.2.3 in the list of
+decisions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from tocsin.algebra.correlation import (
+    Accumulation,
+    Atom,
+    Collection,
+    Correlation,
+    Expression,
+    Labelled,
+    Reading,
+    Sequence,
+    Statement,
+    used,
+)
+from tocsin.algebra.correlation_types import Types
+from tocsin.automata.acceptor.guard import Code, compile_guard
+from tocsin.automata.acceptor.machine import Machine, compile_expression
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A labelled part of a branch: its own acceptor, and its node in the acceptor of the branch."""
+
+    number: int
+    machine: Machine
+    node: int
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A branch of the filter with its labels, in the order of the text."""
+
+    machine: Machine
+    labels: tuple[Label, ...]
+
+    def dead(self, off: int) -> int:
+        """The places that are aborted when these labels are off."""
+        dead = 0
+        for label in self.labels:
+            if off >> label.number & 1:
+                dead |= label.machine.places
+        return dead
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledCase:
+    """A case of the transformer."""
+
+    guard: Code
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What runs: nothing in it changes."""
+
+    correlation: Correlation
+    reading: Reading
+    types: Types | None
+    labels: Mapping[str, int] = field(hash=False)  # numbers of the labels
+    branches: tuple[Branch, ...]
+    cases: tuple[CompiledCase, ...]
+    kept: frozenset[str]  # the events some statement needs; no other is remembered
+
+    def aborted(self, off: int) -> int:
+        """The labels that count as aborted when these are off: with nothing alive inside."""
+        aborted = 0
+        for branch in self.branches:
+            alive = ~branch.dead(off)
+            for label in branch.labels:
+                if not label.machine.places & alive:
+                    aborted |= 1 << label.number
+        return aborted
+
+    def label_names(self, labels: int) -> tuple[str, ...]:
+        """The names of a set of labels, sorted."""
+        return tuple(sorted(name for name, number in self.labels.items() if labels >> number & 1))
+
+
+def compile_correlation(
+    correlation: Correlation, reading: Reading | None = None, types: Types | None = None
+) -> Program:
+    """The program of a correlation that has no mistakes.
+
+    >>> program = compile_correlation(Correlation("N", "C", (), (Labelled("l", Atom("a")),)))
+    >>> dict(program.labels), len(program.branches)
+    ({'l': 0}, 1)
+    """
+    labels: dict[str, int] = {}
+    branches = []
+    for expression in correlation.branches:
+        machine = compile_expression(expression)
+        found = []
+        for part, first, node in _labelled(expression):
+            number = labels.setdefault(part.label, len(labels))
+            found.append(Label(number, compile_expression(part.body, first), node))
+        branches.append(Branch(machine, tuple(found)))
+    cases = tuple(CompiledCase(compile_guard(case.guard, labels), case.body) for case in correlation.cases)
+    kept = frozenset(event for case in cases for statement in case.body for event in used(statement))
+    return Program(correlation, reading or Reading(), types, labels, tuple(branches), cases, kept)
+
+
+def _labelled(expression: Expression) -> Iterator[tuple[Labelled, int, int]]:
+    """Every labelled part, with the number of its first place and the number of its node."""
+    # Nodes come operands first, as in `compile_expression`; a label has the node of what it marks.
+    found: list[tuple[Labelled, int, int]] = []
+    places = nodes = 0
+
+    def visit(part: Expression) -> None:
+        nonlocal places, nodes
+        match part:
+            case Atom():
+                places += 1
+                nodes += 1
+            case Labelled(_, body):
+                first, position = places, len(found)
+                visit(body)
+                found.insert(position, (part, first, nodes - 1))
+            case Accumulation(left, right) | Collection(left, right) | Sequence(left, right):
+                visit(left)
+                visit(right)
+                nodes += 1
+            case _:
+                assert_never(part)
+
+    visit(expression)
+    yield from found

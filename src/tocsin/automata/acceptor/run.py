@@ -1,0 +1,180 @@
+"""Runs a compiled correlation, one event at a time; the state in between is a value.
+
+>>> from tocsin.algebra.correlation import Atom, Correlation, Labelled, Sequence
+>>> from tocsin.automata.acceptor.program import compile_correlation
+>>> both = Labelled("l", Sequence(Atom("a"), Atom("b")))
+>>> program = compile_correlation(Correlation("N", "C", (), (both,)))
+>>> [trigger.at for trigger in run(program, map(Arrival, "babab")).triggers]
+[3, 5]
+
+The order in which things happen on one event is that of `correlation_semantics`, which this must agree with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from tocsin.algebra.correlation import Switch
+from tocsin.algebra.correlation_outcome import (
+    Arrival,
+    DeadLetter,
+    Outcome,
+    Output,
+    Skipped,
+    Trigger,
+    admit,
+    perform,
+    survivor,
+)
+from tocsin.automata.acceptor.guard import holds
+from tocsin.automata.acceptor.machine import Kind, completed, is_complete, step
+from tocsin.automata.acceptor.program import Branch, Program
+from tocsin.automata.acceptor.state import BranchState, State
+
+
+def start(program: Program) -> State:
+    """The state before the first event: every label alive but those the initialisation switches off."""
+    state = State(0, 0, tuple(BranchState(1, 0, (0,) * len(b.labels), ()) for b in program.branches))
+    for switch in program.correlation.initial:
+        state = _switch(program, state, switch)
+    return state
+
+
+def run(program: Program, trace: Iterable[Arrival]) -> Outcome:
+    """What a correlation does with a trace, from the beginning."""
+    state, steps = start(program), []
+    for arrival in trace:
+        state, outcome = feed(program, state, arrival)
+        steps.append(outcome)
+    return Outcome(
+        tuple(trigger for outcome in steps for trigger in outcome.triggers),
+        tuple(output for outcome in steps for output in outcome.outputs),
+        program.label_names(state.off),
+        tuple(skipped for outcome in steps for skipped in outcome.skipped),
+        tuple(dead for outcome in steps for dead in outcome.dead),
+    )
+
+
+def feed(program: Program, state: State, arrival: Arrival) -> tuple[State, Outcome]:
+    """The state after one more event, and what came of that event."""
+    state = replace(state, at=state.at + 1)
+    admitted = admit(arrival, state.at, program.correlation, program.types)
+    if isinstance(admitted, DeadLetter):
+        return state, Outcome(aborted=program.label_names(state.off), dead=(admitted,))
+    eager = program.reading.abort == "eager"
+    waiting = [
+        n for n in range(len(program.branches)) if eager or _can_use(program, state, n, admitted.event)
+    ]
+    pairs = zip(program.branches, state.branches, strict=True)
+    taken = [_take(program, branch, current, state.off, admitted) for branch, current in pairs]
+    state = replace(state, branches=tuple(taken))
+    triggers: list[Trigger] = []
+    results: list[Output | Skipped] = []
+    while completed := [n for n in waiting if _is_complete(program, state, n)]:
+        state = _transform(program, state, completed, admitted.time, triggers, results)
+        waiting = [n for n in waiting if eager and n not in completed]
+    return state, Outcome(
+        tuple(triggers),
+        tuple(result for result in results if isinstance(result, Output)),
+        program.label_names(state.off),
+        tuple(result for result in results if isinstance(result, Skipped)),
+    )
+
+
+def _can_use(program: Program, state: State, number: int, event: str) -> bool:
+    """Whether an alive part of a branch names an event; with lazy aborts only then the branch looks."""
+    branch = program.branches[number]
+    return bool(branch.machine.takers.get(event, 0) & ~branch.dead(state.off))
+
+
+def _is_complete(program: Program, state: State, number: int) -> bool:
+    branch = program.branches[number]
+    return is_complete(branch.machine, state.branches[number].marks, branch.dead(state.off))
+
+
+def _take(program: Program, branch: Branch, current: BranchState, off: int, arrival: Arrival) -> BranchState:
+    """A branch and its labels after an event."""
+    dead = branch.dead(off)
+    kept = {arrived.event: arrived for arrived in current.kept}
+    if arrival.event in program.kept:
+        old = kept.get(arrival.event, arrival)
+        kept[arrival.event] = survivor(old, arrival, program.reading.overwrite)
+    pairs = zip(branch.labels, current.label_marks, strict=True)
+    return BranchState(
+        current.start,
+        step(branch.machine, current.marks, dead, arrival.event),
+        tuple(step(label.machine, marks, dead, arrival.event) for label, marks in pairs),
+        tuple(kept.values()),
+    )
+
+
+def _transform(
+    program: Program,
+    state: State,
+    completed: list[int],
+    time: int | None,
+    triggers: list[Trigger],
+    results: list[Output | Skipped],
+) -> State:
+    """Run the transformer for branches that are complete; what comes of it is added to the lists."""
+    aborted = program.aborted(state.off)
+    branches = list(state.branches)
+    fixed = []
+    for number in completed:
+        current, branch = branches[number], program.branches[number]
+        active = _active(program, branch, current, state.off) & ~aborted
+        triggers.append(Trigger(state.at, number, (current.start, state.at), program.label_names(active)))
+        fixed.append((active, {arrival.event: arrival for arrival in current.kept}))
+        branches[number] = BranchState(state.at + 1, 0, (0,) * len(branch.labels), ())
+    state = replace(state, branches=tuple(branches))
+    for active, seen in fixed:
+        for case in program.cases:
+            if not holds(case.guard, active, aborted):
+                continue
+            for statement in case.body:
+                if isinstance(statement, Switch):
+                    state = _switch(program, state, statement)
+                else:
+                    results.append(perform(statement, seen, state.at, time, program.types))
+    return state
+
+
+def _active(program: Program, branch: Branch, current: BranchState, off: int) -> int:
+    """The active labels of a branch that is complete, as bits."""
+    dead = branch.dead(off)
+    if program.reading.activity == "literal":
+        pairs = zip(branch.labels, current.label_marks, strict=True)
+        active = [label for label, marks in pairs if is_complete(label.machine, marks, dead)]
+    else:
+        active = [label for label in branch.labels if label.node in set(_contributing(branch, current, dead))]
+    return sum(1 << label.number for label in active)
+
+
+def _contributing(branch: Branch, current: BranchState, dead: int) -> Iterator[int]:
+    """The nodes that are complete and took part in completing the branch."""
+    done = completed(branch.machine, current.marks, dead)
+    reached = [len(done) - 1]
+    while reached:
+        number = reached.pop()
+        kind, left, right, _ = branch.machine.nodes[number]
+        if done[number]:
+            yield number
+        if kind is not Kind.PLACE:
+            # Of a collection only the operands that are complete count; the rest was not needed.
+            reached += [operand for operand in (left, right) if kind is not Kind.ANY or done[operand]]
+
+
+def _switch(program: Program, state: State, switch: Switch) -> State:
+    """Switch labels one after the other; what is switched off loses its marks."""
+    for name in switch.labels:
+        bit = 1 << program.labels[name]
+        abort = switch.action == "abort" or (switch.action == "toggle" and not state.off & bit)
+        off = state.off | bit if abort else state.off & ~bit
+        branches = []
+        for branch, current in zip(program.branches, state.branches, strict=True):
+            alive = ~branch.dead(off)
+            marks = tuple(marks & alive for marks in current.label_marks)
+            branches.append(replace(current, marks=current.marks & alive, label_marks=marks))
+        state = replace(state, off=off, branches=tuple(branches))
+    return state

@@ -1,0 +1,21 @@
+"""Correlation machines (paper 000): built from expressions, run, made small, turned into tables, drawn."""
+
+from tocsin.algebra.machine import Machine, Transition
+from tocsin.automata.machine.alphabet import Alphabet, alphabet_of, enumerated
+from tocsin.automata.machine.compile import Compiled, compile_machine, simplify
+from tocsin.automata.machine.construct import construct
+from tocsin.automata.machine.table import Determinised, Table
+
+__all__ = [
+    "Alphabet",
+    "Compiled",
+    "Determinised",
+    "Machine",
+    "Table",
+    "Transition",
+    "alphabet_of",
+    "compile_machine",
+    "construct",
+    "enumerated",
+    "simplify",
+]

@@ -1,0 +1,179 @@
+"""Alphabets: finitely many kinds of events, such that events of one kind satisfy the same predicates.
+
+A predicate compares fields with constants, so the constants cut the values of a field into finitely many
+regions, and an event is of the kind that its regions give. That makes machines over any events as finite as
+the paper's.
+
+>>> from tocsin.algebra.predicate import Attribute, Literal
+>>> low = Compare(Attribute("altitude"), Relation.LT, Literal(500))
+>>> [dict(symbol) for symbol in alphabet_of([low]).symbols]
+[{}, {'altitude': 499}]
+
+Paper: 000, section 2, "Basic Constructs": "we here assume a finite alphabet of input events".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import assert_never
+
+from tocsin.algebra.fields import Field, Fields, holds
+from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or, Unify, comparisons
+from tocsin.errors import InputError, LimitError
+from tocsin.values import Relation, Value
+
+MAX_SYMBOLS = 4096
+_ORDERED = (Relation.LT, Relation.LE, Relation.GT, Relation.GE)
+
+
+@dataclass(frozen=True, slots=True)
+class Alphabet:
+    """Kinds of events, each with an example, and which predicates an event of the kind satisfies, as bits."""
+
+    filters: tuple[Filter, ...]
+    symbols: tuple[Fields, ...]
+    truths: tuple[int, ...]
+    _known: Mapping[int, int] = field(repr=False, compare=False)
+
+    def symbol(self, event: Fields) -> int:
+        """The number of the kind an event is of."""
+        return self.symbol_of(truths(self.filters, event))
+
+    def symbol_of(self, satisfied: int) -> int:
+        """The number of the kind of an event that satisfies these predicates."""
+        if satisfied not in self._known:
+            raise InputError(
+                "outside-alphabet",
+                "an event satisfies a combination of predicates that the alphabet does not foresee",
+                hint="name the types of the events and their subtypes",
+            )
+        return self._known[satisfied]
+
+
+def truths(filters: Sequence[Filter], event: Fields) -> int:
+    """Which predicates an event satisfies, as bits."""
+    return sum(1 << i for i, filter in enumerate(filters) if holds(filter, event))
+
+
+def enumerated(filters: Iterable[Filter], events: Iterable[Fields]) -> Alphabet:
+    """The alphabet of just these events."""
+    filters, events = tuple(dict.fromkeys(filters)), tuple(events)
+    satisfied = tuple(truths(filters, event) for event in events)
+    known = {bits: i for i, bits in reversed(list(enumerate(satisfied)))}
+    return Alphabet(filters, events, satisfied, known)
+
+
+def alphabet_of(
+    filters: Iterable[Filter], types: Iterable[frozenset[str]] | None = None, limit: int = MAX_SYMBOLS
+) -> Alphabet:
+    """The alphabet of all events that the predicates can tell apart; refuses one of more than `limit` kinds.
+
+    Args:
+        types: for each type of events, that type and those it is a subtype of; None if types have no
+        subtypes.
+    """
+    filters = tuple(dict.fromkeys(filters))
+    regions = {name: list(_regions(name, filters, types)) for name in _names(filters)}
+    found: dict[int, Fields] = {}
+    for example in _examples(filters, regions, limit):
+        found.setdefault(truths(filters, example), example)
+        if len(found) > limit:
+            raise _too_many(limit)
+    return Alphabet(filters, tuple(found.values()), tuple(found), {bits: i for i, bits in enumerate(found)})
+
+
+def _too_many(limit: int) -> LimitError:
+    return LimitError("alphabet-too-large", f"the predicates tell more than {limit:,} kinds of events apart")
+
+
+def _names(filters: Sequence[Filter]) -> list[str]:
+    """The fields the predicates name, `type` first: it usually decides which others matter."""
+    found = dict.fromkeys(c.left.name for filter in filters for c in comparisons(filter))
+    return sorted(found, key=lambda name: name != "type")
+
+
+def _examples(filters: Sequence[Filter], regions: Mapping[str, list[Field]], limit: int) -> Iterator[Fields]:
+    """An example for each combination of regions that can matter: fields that no longer do are left out."""
+    pending: list[dict[str, Field]] = [{}]
+    visited = 0
+    while pending:
+        example = pending.pop()
+        visited += 1
+        if visited > 16 * limit:
+            raise _too_many(limit)
+        undecided = (f for f in filters if _partial(f, example) is None)
+        open_names = {c.left.name for filter in undecided for c in comparisons(filter)} - example.keys()
+        name = next((name for name in regions if name in open_names), None)
+        if name is None:
+            yield {key: value for key, value in example.items() if value is not None}
+        else:
+            pending += [{**example, name: value} for value in reversed(regions[name])]
+
+
+def _partial(filter: Filter, example: Fields) -> bool | None:
+    """The truth of a predicate as far as the fields of the example decide it."""
+    match filter:
+        case Compare(Attribute(name)):
+            return holds(filter, example) if name in example else None
+        case And(parts):
+            seen = [_partial(part, example) for part in parts]
+            return False if False in seen else None if None in seen else True
+        case Or(parts):
+            seen = [_partial(part, example) for part in parts]
+            return True if True in seen else None if None in seen else False
+        case Not(part):
+            truth = _partial(part, example)
+            return None if truth is None else not truth
+        case Compare() | Unify():
+            raise TypeError(f"{filter} compares with other events; it has no alphabet")
+        case _:
+            assert_never(filter)
+
+
+def _regions(name: str, filters: Sequence[Filter], types: Iterable[frozenset[str]] | None) -> Iterator[Field]:
+    """An example for each region that the constants cut a field into; None where the field is absent."""
+    own = [c for filter in filters for c in comparisons(filter) if c.left.name == name]
+    candidates: list[Field] = [None]
+    if name == "type" and types is not None:
+        candidates += list(types)
+    else:
+        candidates += _candidates([c.right.value for c in own if isinstance(c.right, Literal)], own)
+    seen = set()
+    for candidate in candidates:
+        answers = tuple(holds(comparison, {name: candidate}) for comparison in own)
+        if answers not in seen:
+            seen.add(answers)
+            yield candidate
+
+
+def _candidates(constants: Sequence[Value], own: Sequence[Compare]) -> list[Value]:
+    """Values of which one lies in each region: the constants, others, and what lies between them."""
+    numbers = sorted({c for c in constants if isinstance(c, int | float) and not isinstance(c, bool)})
+    texts = list(dict.fromkeys(c for c in constants if isinstance(c, str)))
+    found: list[Value] = [*texts, *numbers]
+    found += [False, True] if any(isinstance(c, bool) for c in constants) else []
+    found.append("other" if "other" not in texts else max(texts, key=len) + "_other")
+    if any(c.relation in _ORDERED for c in own):
+        found += ["", *(text + "a" for text in texts), *(text + "\0" for text in texts)]
+        found += _between(numbers)
+    return [*found, 0]
+
+
+def _between(numbers: Sequence[float]) -> list[Value]:
+    """A number below all, one above all, and one in each gap."""
+    if not numbers:
+        return []
+    low, high = numbers[0], numbers[-1]
+    # A step of 1 is lost on a large float.
+    below = low - 1 if low - 1 < low else low - abs(low)
+    over = high + 1 if high + 1 > high else high + abs(high)
+    return [below, *(_middle(a, b) for a, b in pairwise(numbers)), over]
+
+
+def _middle(low: float, high: float) -> float:
+    """A number between two; one of them if there is none that a computer tells apart from both."""
+    if isinstance(low, int) and low + 1 < high:
+        return low + 1
+    return low if abs(low) > 2**1000 or abs(high) > 2**1000 else low + (high - low) / 2

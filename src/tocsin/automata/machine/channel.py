@@ -1,0 +1,86 @@
+"""An event channel in one process: consumers register machines, suppliers push events, consumers get outputs.
+
+Paper: 000, section 1: consumers "register with the RTEC with more complex subscriptions"; expressions "can be
+changed more easily at runtime".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tocsin.algebra.fields import Fields, holds
+from tocsin.algebra.machine import Machine
+from tocsin.algebra.output import Emitted, value_of
+from tocsin.automata.machine.compile import Compiled, State, compile_machine, feed, start
+from tocsin.automata.machine.passes.compose import compose
+from tocsin.errors import InputError, did_you_mean
+
+
+@dataclass
+class _Group:
+    """Subscriptions that were registered together, and share the work they have in common."""
+
+    compiled: Compiled
+    state: State
+    consumers: set[str]
+
+
+class Channel:
+    """Delivers to each consumer what its machine makes of the events.
+
+    >>> from tocsin.algebra.completion import TRUE, Predicate, Push, Repeat
+    >>> from tocsin.algebra.output import Constant
+    >>> from tocsin.automata.machine.construct import construct
+    >>> every = construct(Repeat(Push(Constant("x"), Predicate(TRUE))))
+    >>> channel = Channel({"S": every, "T": every})
+    >>> channel.push({"type": "a"})
+    [('S', 'x'), ('T', 'x')]
+    """
+
+    def __init__(self, machines: Mapping[str, Machine] | None = None) -> None:
+        self._groups: list[_Group] = []
+        if machines:
+            self._add(machines)
+
+    @property
+    def consumers(self) -> tuple[str, ...]:
+        """Who is registered."""
+        return tuple(sorted(name for group in self._groups for name in group.consumers))
+
+    def register(self, consumer: str, machine: Machine) -> None:
+        """Add a consumer; its machine starts with the next event."""
+        if consumer in self.consumers:
+            raise InputError("duplicate-name", f"there is already a consumer {consumer!r}")
+        self._add({consumer: machine})
+
+    def replace(self, consumer: str, machine: Machine) -> None:
+        """Give a consumer another machine, from the next event on; nobody else notices."""
+        self.remove(consumer)
+        self._add({consumer: machine})
+
+    def remove(self, consumer: str) -> None:
+        """Take a consumer out."""
+        if consumer not in self.consumers:
+            hint = did_you_mean(consumer, self.consumers)
+            raise InputError("unknown-consumer", f"there is no consumer {consumer!r}", hint=hint)
+        for group in self._groups:
+            group.consumers.discard(consumer)
+        self._groups = [group for group in self._groups if group.consumers]
+
+    def push(self, event: Fields) -> list[tuple[str, Emitted]]:
+        """Take an event; returns who gets what."""
+        delivered: list[tuple[str, Emitted]] = []
+        for group in self._groups:
+            group.state, emits = feed(group.compiled, group.state, event)
+            # Parts that were removed may still run beside those of others, but nobody hears of them.
+            delivered += [(e.to, value_of(e.output, event)) for e in emits if e.to in group.consumers]
+        return delivered
+
+    def wants(self, event: Fields) -> bool:
+        """Whether an event can matter to anybody, ever; if not, a supplier need not send it."""
+        return any(holds(filter, event) for group in self._groups for filter in group.compiled.filters)
+
+    def _add(self, machines: Mapping[str, Machine]) -> None:
+        compiled = compile_machine(compose(machines))
+        self._groups.append(_Group(compiled, start(compiled), set(machines)))

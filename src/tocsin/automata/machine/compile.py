@@ -1,0 +1,160 @@
+"""Compile a machine: made small, cut into independent parts, each a table where a table fits.
+
+A part that would grow past the bound stays a machine and says so; it is run directly, and remembers the steps
+it has worked out, up to a bound: something between the machine and the table.
+
+Paper: 000, section 6, "Optimization": "Several intermediate solutions may exist".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tocsin.algebra.completion_semantics import Run, Status
+from tocsin.algebra.fields import Fields, holds
+from tocsin.algebra.machine import Machine
+from tocsin.algebra.output import Emit, value_of
+from tocsin.algebra.predicate import Filter
+from tocsin.automata.machine.alphabet import alphabet_of
+from tocsin.automata.machine.execute import Prepared, bits, enabled, prepare, react
+from tocsin.automata.machine.execute import start as start_of
+from tocsin.automata.machine.execute import status as status_of
+from tocsin.automata.machine.passes.decompose import decompose
+from tocsin.automata.machine.passes.determinise import determinise
+from tocsin.automata.machine.passes.minimise import minimise
+from tocsin.automata.machine.passes.remove_steps import remove_steps
+from tocsin.automata.machine.passes.remove_unreachable import remove_unreachable
+from tocsin.automata.machine.passes.share import share
+from tocsin.automata.machine.table import MAX_CELLS, Determinised
+from tocsin.errors import LimitError
+
+# How many steps of a part that is no table are remembered.
+MAX_REMEMBERED = 10_000
+PASSES = (remove_unreachable, remove_steps, share)
+
+State = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An independent part of a machine; `note` says why it is no table, if it is none."""
+
+    prepared: Prepared
+    asks: tuple[int, ...]  # its predicates, as numbers of those of the whole
+    determinised: Determinised | None
+    note: str | None
+    remembered: dict[tuple[int, int], tuple[int, tuple[Emit, ...]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A machine that is ready to run. Its state is a number for each part."""
+
+    parts: tuple[Part, ...]
+    filters: tuple[Filter, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be done, in words."""
+        return tuple(part.note for part in self.parts if part.note is not None)
+
+
+def simplify(machine: Machine) -> Machine:
+    """The machine without what it does not need."""
+    for one in PASSES:
+        machine = one(machine)
+    return machine
+
+
+def compile_machine(
+    machine: Machine, *, types: Iterable[frozenset[str]] | None = None, limit: int = MAX_CELLS
+) -> Compiled:
+    """Make a machine ready to run.
+
+    >>> from tocsin.algebra.completion import TRUE, Predicate, Repeat
+    >>> from tocsin.automata.machine.construct import construct
+    >>> compiled = compile_machine(construct(Repeat(Predicate(TRUE), 2)))
+    >>> run(compiled, [{}, {}, {}]).completed_at
+    2
+
+    Args:
+        types: for each type of events, that type and those it is a subtype of; None if types have no
+        subtypes. limit: the most cells a table may have.
+    """
+    types = None if types is None else list(types)
+    simple = simplify(machine)
+    filters = simple.filters
+    number = {filter: i for i, filter in enumerate(filters)}
+    parts = []
+    for one in decompose(simple):
+        prepared = prepare(one)
+        determinised, note = _table(prepared, types, limit)
+        asks = tuple(number[filter] for filter in prepared.filters)
+        parts.append(Part(prepared, asks, determinised, note))
+    return Compiled(tuple(parts), filters)
+
+
+def _table(
+    prepared: Prepared, types: list[frozenset[str]] | None, limit: int
+) -> tuple[Determinised | None, str | None]:
+    try:
+        alphabet = alphabet_of(prepared.filters, types)
+        return minimise(determinise(prepared, alphabet, limit)), None
+    except LimitError as error:
+        return None, f"{prepared.machine.name} is run as it is: {error.message}"
+
+
+def start(compiled: Compiled) -> State:
+    """The state before the first event."""
+    return tuple(start_of(part.prepared) if part.determinised is None else 0 for part in compiled.parts)
+
+
+def feed(compiled: Compiled, state: State, event: Fields) -> tuple[State, tuple[Emit, ...]]:
+    """The state after one more event, and the outputs it brought. Every predicate is asked once."""
+    answers = [holds(filter, event) for filter in compiled.filters]
+    after: list[int] = []
+    emits: list[Emit] = []
+    for part, at in zip(compiled.parts, state, strict=True):
+        satisfied = sum(1 << j for j, i in enumerate(part.asks) if answers[i])
+        at, made = _feed_part(part, at, satisfied)
+        after.append(at)
+        emits += made
+    return tuple(after), tuple(emits)
+
+
+def _feed_part(part: Part, state: int, satisfied: int) -> tuple[int, tuple[Emit, ...]]:
+    if part.determinised is not None:
+        determinised = part.determinised
+        after, numbers = determinised.cell(state, determinised.alphabet.symbol_of(satisfied))
+        return after, tuple(determinised.emits[number] for number in numbers)
+    key = (state, satisfied)
+    if key in part.remembered:
+        return part.remembered[key]
+    accepted = sum(part.prepared.users[i] for i in bits(satisfied))
+    result = react(part.prepared, state, enabled(part.prepared, state) & accepted)
+    if len(part.remembered) < MAX_REMEMBERED:
+        part.remembered[key] = result
+    return result
+
+
+def status(compiled: Compiled, state: State) -> Status:
+    """How the evaluation stands; the final states are all in one part."""
+    for part, at in zip(compiled.parts, state, strict=True):
+        found = status_of(part.prepared, at) if part.determinised is None else part.determinised.status(at)
+        if found is not Status.RUNNING:
+            return found
+    return Status.RUNNING
+
+
+def run(compiled: Compiled, events: Iterable[Fields]) -> Run:
+    """Run over a trace."""
+    state, outputs, completed_at = start(compiled), [], None
+    for position, event in enumerate(events, 1):
+        state, emits = feed(compiled, state, event)
+        outputs += [(position, value_of(emit.output, event)) for emit in emits]
+        if completed_at is None and status(compiled, state) is not Status.RUNNING:
+            completed_at = position
+    return Run(tuple(outputs), status(compiled, state), completed_at)

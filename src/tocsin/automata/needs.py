@@ -1,0 +1,212 @@
+"""What a subscription needs: event types and their attributes, variables, timers, and memory.
+
+A partial match is kept until it goes on, fails, or a timer ends it. So memory is bounded in time if in
+every state in which a match can wait a timer is sure to be running; a state of which that cannot be said
+can wait for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tocsin.algebra.pattern import Atom, EventSpec, Pattern, Timed, Timer, atoms, pattern_variables, walk
+from tocsin.algebra.predicate import Attribute, Compare, Literal, RoleAttribute, comparisons
+from tocsin.algebra.subscription import Subscription
+from tocsin.automata.automaton import Automaton, Move, State
+from tocsin.automata.plan import Graph, composite_detector
+from tocsin.errors import PatternError
+from tocsin.values import kind
+
+ANY = "any"  # an attribute that is only compared with variables or other attributes
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """How long a partial match can wait in a state of a detector.
+
+    `timers` end the wait for sure; without any it can last for ever. `can_miss`: all of them are overlooked
+    if the last event came at the very moment they run out. `moments` are timers that end only waits which
+    begin before them.
+    """
+
+    detector: int
+    state: int
+    atoms: tuple[Atom, ...]
+    timers: tuple[Timer, ...]
+    can_miss: bool
+    moments: tuple[Timer, ...]
+
+    @property
+    def longest(self) -> int | None:
+        """Microseconds; None for ever."""
+        return min((timer.after for timer in self.timers if timer.after is not None), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Event types with the kinds of the attributes they are asked for, variables, timers, waits.
+
+    `longest` is the most events a match has, or None if an iteration sets no limit.
+    """
+
+    types: Mapping[str, Mapping[str, str]]
+    variables: tuple[str, ...]
+    timers: tuple[Timer, ...]
+    waits: tuple[Wait, ...]
+    longest: int | None
+
+
+def needs(subscription: Subscription, graph: Graph, automata: Iterable[Automaton]) -> Needs:
+    """What a subscription needs, given its plan and the automata of the plan."""
+    patterns = [*(definition.pattern for definition in subscription.definitions), subscription.pattern]
+    built = tuple(automata)
+    (output,) = [number for own, number in graph.outputs if own is subscription]
+    return Needs(
+        _types(subscription, patterns),
+        tuple(sorted(frozenset().union(*(pattern_variables(pattern) for pattern in patterns)))),
+        tuple(node.timer for pattern in patterns for node in walk(pattern) if isinstance(node, Timed)),
+        tuple(wait for number, automaton in enumerate(built) for wait in waits(automaton, number)),
+        _longest(built[output]),
+    )
+
+
+def _types(subscription: Subscription, patterns: list[Pattern]) -> dict[str, dict[str, str]]:
+    """The primitive event types, each with its attributes and what they are compared with."""
+    composites = {definition.name for definition in subscription.definitions}
+    found: dict[str, dict[str, str]] = {}
+    for pattern in patterns:
+        timers = {node.timer.name for node in walk(pattern) if isinstance(node, Timed)}
+        for atom in atoms(pattern):
+            for spec in (*atom.accept, *atom.domain):
+                if spec.name not in timers | composites:
+                    _add(found.setdefault(spec.name, {}), spec)
+    for comparison in comparisons(subscription.where):
+        for side in (comparison.left, comparison.right):
+            if isinstance(side, RoleAttribute) and side.role in found:
+                found[side.role].setdefault(side.name, _compared_with(comparison))
+    return found
+
+
+def _add(known: dict[str, str], spec: EventSpec) -> None:
+    for comparison in comparisons(spec.filter):
+        if isinstance(comparison.left, Attribute):
+            name, own = comparison.left.name, _compared_with(comparison)
+            known[name] = own if known.get(name, ANY) == ANY else known[name]
+
+
+def _compared_with(comparison: Compare) -> str:
+    return kind(comparison.right.value) if isinstance(comparison.right, Literal) else ANY
+
+
+# How long a partial match can wait
+
+
+def waits(automaton: Automaton, detector: int) -> list[Wait]:
+    """The states in which partial matches wait, with the timers that are sure to run there."""
+    sure = _sure_timers(automaton)
+    fresh = _fresh_timers(automaton)
+    found = []
+    for number in sorted(sure):
+        state = automaton.states[number]
+        overlooked = {
+            timer for timer in sure[number] if _can_miss(state, timer) and timer not in fresh[number]
+        }
+        found.append(
+            Wait(
+                detector,
+                number,
+                tuple(dict.fromkeys(move.place.atom for move in state.moves)),
+                tuple(automaton.timers[timer] for timer in sorted(sure[number])),
+                bool(sure[number]) and overlooked == sure[number],
+                tuple(t for t in (automaton.timers[n] for n in sorted(state.running)) if t.at is not None),
+            )
+        )
+    return found
+
+
+def _sure_timers(automaton: Automaton) -> dict[int, frozenset[int]]:
+    """The timers that run in a state whichever way led there, for every state that an event leads to."""
+    relative = frozenset(number for number, timer in enumerate(automaton.timers) if timer.after is not None)
+    sure: dict[int, frozenset[int]] = {}
+    waiting = [(start, frozenset[int]()) for start in automaton.starts]
+    while waiting:
+        number, running = waiting.pop()
+        for move in automaton.states[number].moves:
+            left = running - _heard(move)  # a timer runs out only once
+            for step in move.steps:
+                after = (left & automaton.states[step.state].running) | (step.arms & relative)
+                before = sure.get(step.state)
+                sure[step.state] = after if before is None else before & after
+                if sure[step.state] != before:
+                    waiting.append((step.state, sure[step.state]))
+    return sure
+
+
+def _fresh_timers(automaton: Automaton) -> dict[int, frozenset[int]]:
+    """The timers that every way into a state starts there, and which so run out after the last event."""
+    later = frozenset(number for number, timer in enumerate(automaton.timers) if timer.after)
+    fresh: dict[int, frozenset[int]] = {}
+    for state in automaton.states:
+        for move in state.moves:
+            for step in move.steps:
+                fresh[step.state] = fresh.get(step.state, later) & step.arms
+    return fresh
+
+
+def _heard(move: Move) -> frozenset[int]:
+    """The timers that a move waits for."""
+    atom, timers = move.place.atom, move.place.context.timers
+    named = {timers[spec.name] for spec in atom.accept if spec.name in timers}
+    if atom.negated:
+        named = {timers[spec.name] for spec in atom.domain if spec.name in timers} - named
+    return frozenset(named)
+
+
+def _can_miss(state: State, timer: int) -> bool:
+    """Whether a timer that does not strongly follow the last event is ignored in a state (C.3.9)."""
+    hearing = [move for move in state.moves if timer in _heard(move)]
+    return state.all_strong or (bool(hearing) and all(move.strong for move in hearing))
+
+
+def _longest(automaton: Automaton) -> int | None:
+    """The most events a match has: the longest way through the automaton, None if there is a loop."""
+    after = {
+        number: {step.state for move in state.moves for step in move.steps}
+        for number, state in enumerate(automaton.states)
+    }
+    length: dict[int, int] = {}
+    left = dict(after)
+    while left:
+        ready = [number for number, following in left.items() if following.isdisjoint(left)]
+        if not ready:
+            return None
+        for number in ready:
+            length[number] = 1 + max((length[following] for following in after[number]), default=0)
+            del left[number]
+    return max(length[start] for start in automaton.starts)
+
+
+def dead_ends(subscription: Subscription, automata: Iterable[Automaton]) -> list[PatternError]:
+    """Events that end a detection for good, because they come before its first event (C.3.3)."""
+    if subscription.reading.restart == "always":
+        return []
+    found: dict[Atom, PatternError] = {}
+    for automaton in automata:
+        for start in automaton.starts:
+            for move in automaton.states[start].moves:
+                atom = move.place.atom
+                ending = atom.accept if atom.negated else [s for s in atom.domain if s not in atom.accept]
+                names = ", ".join(dict.fromkeys(_name(spec) for spec in ending))
+                if names:
+                    found[atom] = PatternError(
+                        "ends-for-good",
+                        f"{names} in place of the first event ends the detection for good",
+                        atom.span,
+                        "this is how the paper means it; the option restart=always lets it go on",
+                    )
+    return list(found.values())
+
+
+def _name(spec: EventSpec) -> str:
+    return spec.name if composite_detector(spec.name) is None else "a composite"

@@ -1,0 +1,99 @@
+"""What an engine finds in the events of a case and what the case expects, in a form that can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tocsin.algebra import semantics
+from tocsin.algebra.subscription import Subscription
+from tocsin.automata import execute
+from tocsin.cases import trace
+from tocsin.cases.model import Case, only_keys
+from tocsin.errors import CaseError
+from tocsin.events import Composite, Interval
+from tocsin.events.event import Nested
+
+MATCH_KEYS = ("at", "events", "t")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A match: its events, the end of the last, the interval of all, and the arrival that completed it."""
+
+    events: Nested
+    at: int
+    interval: Interval
+    after: int | None = None
+
+    def part(self, key: str) -> Any:
+        """What a case says of a match under a key."""
+        match key:
+            case "events":
+                return self.events
+            case "at":
+                return trace.seconds(self.at)
+            case "t":
+                return [trace.seconds(self.interval.start), trace.seconds(self.interval.end)]
+            case "detected_after_arrival":
+                return self.after
+            case _:
+                raise KeyError(key)
+
+
+def found(composite: Composite, after: int | None = None) -> Found:
+    """A composite event as a match."""
+    last = composite.constituents[-1].event.interval.end
+    return Found(composite.ids, last, composite.interval, after)
+
+
+def detect(subscription: Subscription, case: Case, engine: str) -> list[Found]:
+    """What an engine finds in the trace of a case."""
+    events = trace.events(case)
+    match engine:
+        case "reference":
+            return [found(composite) for composite in semantics.detect(subscription, events)]
+        case "local":
+            return [found(composite) for composite in execute.detect(subscription, events)]
+        case "spark":
+            # Imported here, because it loads Spark.
+            from tocsin.cases.tables import detect_on_spark
+
+            types = [name for event in events for name in sorted(event.types)]
+            return detect_on_spark(subscription, events, trace.key_names(case), trace.catalog(case, types))
+        case _:
+            raise CaseError("unknown-engine", f"there is no engine {engine!r}")
+
+
+def compared(
+    expected: object, got: Iterable[Found], known: Sequence[str] = MATCH_KEYS
+) -> tuple[object, object]:
+    """Expected and found matches, each a sorted list with what the case says of them.
+
+    The matches of a case all say the same things; otherwise one that says less could stand for another.
+    """
+    if not isinstance(expected, list):
+        raise CaseError("bad-case", "matches must be a list", hint="matches: [] if nothing is found")
+    written = [only_keys(match, known, f"match {number}") for number, match in enumerate(expected, 1)]
+    keys = [key for key in known if key in written[0]] if written else list(known)
+    if not keys or any(set(match) != set(keys) for match in written):
+        hint = "say the same of each: " + ", ".join(known)
+        raise CaseError("bad-case", "the matches do not say the same things", hint=hint)
+    wanted = [{key: _expected_part(key, match[key]) for key in keys} for match in written]
+    return _sorted(wanted), _sorted({key: match.part(key) for key in keys} for match in got)
+
+
+def _expected_part(key: str, value: object) -> Any:
+    match key:
+        case "at":
+            return trace.seconds(trace.moment(value))
+        case "t":
+            own = trace.interval(value)
+            return [trace.seconds(own.start), trace.seconds(own.end)]
+        case _:
+            return value
+
+
+def _sorted(matches: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return sorted(matches, key=lambda match: [str(value) for value in match.values()])

@@ -1,0 +1,302 @@
+"""Runs the cases of ECL (paper 000).
+
+The engine `reference` hands events down the tree of the expression and takes the paper's definitions of
+machines literally; `local` runs compiled machines and tables. Cases about a text alone do not depend on the
+engine.
+
+| kind | given | expect |
+|---|---|---|
+| `run` | expression, options, trace | `outputs`, `status`, `completed_at` |
+| `machine` | machine, trace | `initial_state_after_closure`, `outputs`, `steps` |
+| `module` | expression, alphabet | `states`, `initial`, `transitions` of the unoptimised machine |
+| `determinize` | expression, alphabet | `reachable_configurations`, `minimal` |
+| `quench` | expression, alphabet, trace | `interest`: the events that matter before and after each event |
+| `analysis` | expression, other or machine, alphabet | `trivial`, `vacuous`, `live`, `contained`, … |
+| `expansion` | trace, `kappa`, `f`, `sigma_expanded`, `kappa_expanded` | `g`, `h`, `respects_f` |
+| `parse` | expression | `warning` |
+
+Every kind may expect an `error`: true, false, a code or several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from tocsin import analysis
+from tocsin.algebra import completion_semantics, machine_semantics
+from tocsin.algebra.completion import Expression, Reading, filters
+from tocsin.algebra.completion_semantics import State
+from tocsin.algebra.expansion import Pair, places, respects
+from tocsin.algebra.fields import Fields, holds
+from tocsin.algebra.machine import Machine
+from tocsin.algebra.output import Constant, Emit, value_of
+from tocsin.automata.machine import compile as compiled
+from tocsin.automata.machine import execute
+from tocsin.automata.machine.alphabet import Alphabet, alphabet_of, enumerated
+from tocsin.automata.machine.construct import construct
+from tocsin.automata.machine.passes.determinise import determinise
+from tocsin.automata.machine.passes.minimise import minimise
+from tocsin.automata.machine.passes.quench import quench
+from tocsin.automata.machine.table import Determinised, explore
+from tocsin.cases import ecl_answers as answers
+from tocsin.cases.ecl_answers import event_of, expression_of, machine_of
+from tocsin.cases.model import Case, Handler, Skip, only_keys
+from tocsin.errors import CaseError, PatternError, TocsinError
+from tocsin.languages.ecl import parse
+
+Answers = Mapping[str, object]
+
+
+def _is_local(engine: str) -> bool:
+    """Whether compiled machines are asked for, not the reference; there is no third engine."""
+    if engine == "spark":
+        raise Skip("ECL is not on Spark yet")
+    if engine not in ("reference", "local"):
+        raise CaseError("unknown-engine", f"there is no engine {engine!r}")
+    return engine == "local"
+
+
+def _reading(case: Case) -> Reading:
+    return Reading.of(case.get("options") or {})
+
+
+def _events(case: Case) -> list[Fields]:
+    return [event_of(written) for written in case.get("trace") or []]
+
+
+def _letters(case: Case) -> list[Fields] | None:
+    """The events there are; None if the case leaves that open."""
+    return [event_of(written) for written in case.get("alphabet") or []] or None
+
+
+def _alphabet(case: Case, expression: Expression) -> Alphabet:
+    letters, found = _letters(case), filters(expression)
+    return alphabet_of(found) if letters is None else enumerated(found, letters)
+
+
+# --- expressions ----------------------------------------------------------------------------------
+
+
+def _run(case: Case, local: bool) -> Answers:
+    """What an expression pushes, and whether and when it completes."""
+    expression, events = expression_of(case["expression"]), _events(case)
+    if local:
+        run = compiled.run(compiled.compile_machine(construct(expression, _reading(case))), events)
+    else:
+        run = completion_semantics.run(expression, events, _reading(case))
+    return {"outputs": run.outputs, "status": run.status.value, "completed_at": run.completed_at}
+
+
+def _module(case: Case, local: bool) -> Answers:
+    """How large the machine of an expression is before anything is done to it."""
+    if not local:
+        raise Skip("the tree of an expression has no states and transitions to count")
+    letters = [str(letter) for letter in case.get("alphabet") or []] or None
+    machine = construct(expression_of(case["expression"]), _reading(case), letters=letters)
+    return {
+        "states": len(machine.states),
+        "initial": len(machine.initial),
+        "transitions": len(machine.transitions),
+    }
+
+
+def _determinize(case: Case, local: bool) -> Answers:
+    """How many configurations can be reached, and how many of them differ."""
+    expression = expression_of(case["expression"])
+    alphabet = _alphabet(case, expression)
+    if local:
+        table = determinise(construct(expression, _reading(case)), alphabet)
+    else:
+        table = _tree_table(expression, alphabet, _reading(case))
+    return {"reachable_configurations": table.configurations, "minimal": minimise(table).configurations}
+
+
+def _tree_table(expression: Expression, alphabet: Alphabet, reading: Reading) -> Determinised:
+    """The states of the tree that can be reached, without any machine."""
+
+    def row(state: State) -> list[tuple[State, list[Emit]]]:
+        each = [completion_semantics.feed(expression, state, symbol, reading) for symbol in alphabet.symbols]
+        return [(after, [Emit(output) for output in outputs]) for after, outputs in each]
+
+    start = completion_semantics.start(expression)
+    return explore(start, row, completion_semantics.status, alphabet)
+
+
+def _quench(case: Case, local: bool) -> Answers:
+    """Which events of the alphabet matter, before the first event and after each."""
+    expression = expression_of(case["expression"])
+    wanted: list[Callable[[Fields], bool]] = []
+    if local:
+        machine = execute.prepare(construct(expression, _reading(case)))
+        configuration = execute.start(machine)
+        wanted.append(partial(holds, quench(machine, configuration)))
+        for event in _events(case):
+            configuration, _ = execute.feed(machine, configuration, event)
+            wanted.append(partial(holds, quench(machine, configuration)))
+    else:
+        state = completion_semantics.start(expression)
+        wanted.append(partial(completion_semantics.matters, expression, state))
+        for event in _events(case):
+            state, _ = completion_semantics.feed(expression, state, event, _reading(case))
+            wanted.append(partial(completion_semantics.matters, expression, state))
+    return {"interest": [[one for one in case["alphabet"] if matters(event_of(one))] for matters in wanted]}
+
+
+# --- machines -------------------------------------------------------------------------------------
+
+
+def _machine(case: Case, local: bool) -> Answers:
+    """Which transitions a machine takes, which states are active after each event, and what comes out."""
+    machine = machine_of(case.get("machine") or case["expression"])
+    run = _run_compiled if local else _run_literally
+    started, reactions = run(machine, _events(case))
+    steps, outputs = [], []
+    for number, (fired, states, emitted) in enumerate(reactions, 1):
+        steps.append({"event": case["trace"][number - 1], "fired": fired, "state": states})
+        outputs += [(number, value) for value in emitted]
+    return {"initial_state_after_closure": started, "outputs": outputs, "steps": steps}
+
+
+_Reactions = list[tuple[list[list[str]], list[str], list[object]]]
+
+
+def _run_compiled(machine: Machine, events: list[Fields]) -> tuple[list[str], _Reactions]:
+    prepared = execute.prepare(machine)
+    configuration = execute.start(prepared)
+    started, reactions = list(execute.states_in(prepared, configuration)), []
+    for event in events:
+        masks: list[int] = []
+        configuration, emits = execute.feed(prepared, configuration, event, masks)
+        fired = [[machine.transitions[i].name for i in execute.bits(mask)] for mask in masks]
+        values: list[object] = [value_of(emit.output, event) for emit in emits]
+        reactions.append((fired or [[]], list(execute.states_in(prepared, configuration)), values))
+    return started, reactions
+
+
+def _run_literally(machine: Machine, events: list[Fields]) -> tuple[list[str], _Reactions]:
+    states = machine_semantics.settle(machine, machine.initial).states
+    started, reactions = list(states), []
+    for event in events:
+        reaction = machine_semantics.react(machine, states, event)
+        states = reaction.states
+        values: list[object] = [value_of(emit.output, event) for emit in reaction.outputs]
+        reactions.append(([list(names) for names in reaction.fired], list(states), values))
+    return started, reactions
+
+
+# --- questions ------------------------------------------------------------------------------------
+
+
+def _analysis(case: Case, local: bool) -> Answers:
+    """The answers to questions about one expression, or two."""
+    questions: Mapping[str, Callable[..., object]] = {
+        "trivial": lambda one, *_: analysis.trivial(one).holds,
+        "vacuous": lambda one, *_: analysis.vacuous(one).holds,
+        "live": lambda one, *_: analysis.live(one).holds,
+        "contained": lambda one, other: analysis.contained(one, other).holds,
+        "equivalent": lambda one, other: analysis.equal(one, other).holds,
+        "influence": lambda one, *_: _influence(one),
+    }
+    both = _subjects(case, local)
+    return {key: questions[key](*both) for key in case["expect"] if key in questions}
+
+
+def _subjects(case: Case, local: bool) -> list[analysis.Subject]:
+    written = [case[key] for key in ("expression", "other", "machine") if case.get(key) is not None]
+    both = [
+        machine_of(one) if isinstance(one, Mapping) or answers.is_machine(one) else expression_of(one)
+        for one in written
+    ]
+    reading = _reading(case)
+    found = analysis.subjects(*both, alphabet=_letters(case), reading=reading)
+    if local:
+        return found
+    # The same questions, of what the tree does; a machine written by hand stays what it is.
+    return [
+        subject
+        if isinstance(one, Machine)
+        else analysis.subject_of(_tree_table(one, subject.alphabet, reading))
+        for one, subject in zip(both, found, strict=True)
+    ]
+
+
+def _influence(subject: analysis.Subject) -> dict[object, list[object]]:
+    """For each constant the types of the events that can influence it."""
+    found: dict[object, list[object]] = {}
+    for one in analysis.influence(subject):
+        output = one.output.value if isinstance(one.output, Constant) else repr(one.output)
+        found.setdefault(output, []).append(one.event.get("type"))
+    return found
+
+
+# --- texts and definitions ------------------------------------------------------------------------
+
+
+def _expansion(case: Case, _: bool) -> Answers:
+    """Whether padded sequences put the outputs where they belong."""
+    given = case["given"]
+    inputs, outputs = (
+        [None if symbol == "eps" else symbol for symbol in given[key]]
+        for key in ("sigma_expanded", "kappa_expanded")
+    )
+    pair = Pair(tuple(case["trace"]), tuple(given["kappa"]), tuple(given["f"]))
+    return {
+        "g": list(places(inputs)),
+        "h": list(places(outputs)),
+        "respects_f": respects(pair, inputs, outputs),
+    }
+
+
+def _parse(case: Case, _: bool) -> Answers:
+    """Whether a text can be read, and what it is warned about."""
+    text, found = case["expression"], list[PatternError]()
+    if answers.is_machine(text):
+        if analysis.endless(machine_of(text)):
+            raise PatternError("endless-internal-steps", "the machine can run for ever without an event")
+    else:
+        for subscription in parse(text).subscriptions:
+            found += analysis.overlapping_guards(subscription.expression)
+    return {"warning": answers.warnings(case["expect"].get("warning"), found)}
+
+
+def _handler(answer: Callable[[Case, bool], Answers], *keys: str) -> Handler:
+    """Compare what a case expects with the answers; an error is an answer too."""
+
+    def handle(case: Case, engine: str) -> tuple[object, object]:
+        local = _is_local(engine)
+        expected = only_keys(case.get("expect"), (*keys, "error"), "expect")
+        if not expected:
+            raise CaseError("bad-case", "expect is empty", hint="say what must come out: " + ", ".join(keys))
+        got: dict[str, object] = {}
+        error: TocsinError | None = None
+        try:
+            got.update(answer(case, local))
+        except CaseError:
+            raise
+        except TocsinError as refused:
+            if "error" not in expected:
+                raise
+            error = refused
+        got["error"] = answers.refusal(expected.get("error"), error)
+        run = case["kind"] == "run" and error is None
+        nested = answers.nested_tokens(expression_of(case["expression"])) if run else []
+
+        def shown(side: Answers) -> object:
+            return {key: answers.normal(key, side[key], nested) for key in expected if key in side}
+
+        return shown(expected), shown(got)
+
+    return handle
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "run": _handler(_run, "outputs", "status", "completed_at"),
+    "machine": _handler(_machine, "initial_state_after_closure", "outputs", "steps"),
+    "module": _handler(_module, "states", "initial", "transitions"),
+    "determinize": _handler(_determinize, "reachable_configurations", "minimal"),
+    "quench": _handler(_quench, "interest"),
+    "analysis": _handler(_analysis, "trivial", "vacuous", "live", "contained", "equivalent", "influence"),
+    "expansion": _handler(_expansion, "g", "h", "respects_f"),
+    "parse": _handler(_parse, "warning"),
+}

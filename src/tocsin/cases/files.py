@@ -1,0 +1,87 @@
+"""Reads files of test cases. A case is written out in full, or in the short form of `cases.short`.
+
+A file is a list of cases, one case, or several documents of either. In full a case has these keys:
+
+| key | meaning |
+|---|---|
+| `id`, `kind`, `language` | its name, what is tested, and the language of the expression |
+| `expression`, `options` | the text, and the readings it is given |
+| `trace`, `given` | the events, and what else the kind needs |
+| `expect` | what must come out; every key of it is looked at |
+| `source`, `basis`, `decision`, `note`, `alphabet` | for the reader only |
+| `machine`, `other`, `idl`, `params` | what some languages need besides |
+
+What stands inside `trace`, `given`, `options` and `expect` is for the handler of the kind to check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from tocsin.cases.document import Document
+from tocsin.cases.model import Case
+from tocsin.cases.short import KEYS as SHORT_KEYS
+from tocsin.cases.short import full_case
+from tocsin.errors import CaseError, did_you_mean
+
+REQUIRED = ("id", "kind", "language", "expect")
+KEYS = (
+    *REQUIRED,
+    *("expression", "options", "trace", "given"),
+    *("source", "basis", "decision", "note", "alphabet"),
+    *("machine", "other", "idl", "params"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenCase:
+    """A case and where it is written."""
+
+    file: str
+    line: int
+    case: Case
+
+    @property
+    def place(self) -> str:
+        """File and line, as an editor takes them."""
+        return f"{self.file}:{self.line}"
+
+
+def read_cases(path: Path) -> list[WrittenCase]:
+    """The cases of a file; raises `CaseError` with the place of the first mistake."""
+    document = Document.read(path)
+    cases = [_case(document, node) for node in _case_nodes(document)]
+    if not cases:
+        hint = "a case has a pattern, events and matches"
+        raise CaseError("no-cases", f"{path} has no case in it", hint=hint)
+    return cases
+
+
+def _case_nodes(document: Document) -> Iterator[yaml.Node]:
+    for node in document.nodes():
+        if isinstance(node, yaml.SequenceNode):
+            yield from node.value
+        else:
+            yield node
+
+
+def _case(document: Document, node: yaml.Node) -> WrittenCase:
+    fields = document.fields(node)
+    # `kind` is what every full case has, and `pattern` what every short one has.
+    short = "kind" not in fields and any(key in fields for key in SHORT_KEYS if key not in KEYS)
+    known = SHORT_KEYS if short else KEYS
+    for key, (place, _) in fields.items():
+        if key not in known:
+            hint = did_you_mean(key, known)
+            document.fail(place, f"a case has no key {key!r}", hint, "unknown-key")
+    if short:
+        return WrittenCase(document.name, document.line(node), full_case(document, node, fields))
+    for key in REQUIRED:
+        if key not in fields:
+            hint = "or write it in short: pattern, events, matches"
+            document.fail(node, f"this case has no {key!r}", hint, "missing-key")
+    return WrittenCase(document.name, document.line(node), document.value(node))

@@ -1,0 +1,174 @@
+"""Runs test cases on engines and says what became of each; a failure shows expected and got side by side."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from typing import Literal
+
+from tocsin.cases.files import WrittenCase
+from tocsin.cases.model import Handler, Skip
+from tocsin.errors import TocsinError
+
+# Where the handlers of a language are; what comes behind a "-" in its name is a part of it, as in ksu-filter.
+FAMILIES = {
+    "core": "tocsin.cases.cambridge",
+    "pretty": "tocsin.cases.cambridge",
+    "binding": "tocsin.cases.cambridge",
+    "cambridge": "tocsin.cases.cambridge",
+    "ecl": "tocsin.cases.ecl",
+    "ksu": "tocsin.cases.ksu",
+}
+_LIKE_ANOTHER = re.compile(r"[-+\d.eE]*|true|false|nothing")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one case on one engine. `why` is the reason of a skip, or an error."""
+
+    written: WrittenCase
+    engine: str
+    status: Literal["passed", "failed", "skipped"]
+    why: str = ""
+    expected: object = None
+    got: object = None
+
+
+def run_cases(
+    cases: Iterable[WrittenCase], engines: Sequence[str], *, skip_unknown: bool = False
+) -> Iterator[Outcome]:
+    """Run every case on every engine. A kind nobody knows has failed, unless such cases are to be skipped."""
+    for written in cases:
+        for engine in engines:
+            yield _run(written, engine, skip_unknown)
+
+
+class _Unknown(Exception):  # noqa: N818  (it never leaves this module)
+    """Nobody knows this kind of case; the text says so."""
+
+
+def _handler(language: str, kind: str) -> Handler:
+    home = FAMILIES.get(language.partition("-")[0])
+    if home is None or importlib.util.find_spec(home) is None:
+        raise _Unknown(f"the language {language!r} is not known")
+    handlers: Mapping[str, Handler] = importlib.import_module(home).HANDLERS
+    if kind not in handlers:
+        raise _Unknown(f"the kind {kind!r} of the language {language!r} is not known")
+    return handlers[kind]
+
+
+def _run(written: WrittenCase, engine: str, skip_unknown: bool) -> Outcome:
+    try:
+        handler = _handler(str(written.case["language"]), str(written.case["kind"]))
+        expected, got = handler(written.case, engine)
+    except Skip as reason:
+        return Outcome(written, engine, "skipped", str(reason))
+    except _Unknown as reason:
+        return Outcome(written, engine, "skipped" if skip_unknown else "failed", str(reason))
+    except TocsinError as error:
+        return Outcome(written, engine, "failed", str(error))
+    except Exception as error:  # noqa: BLE001  (whatever is wrong with one case, the others are run)
+        return Outcome(written, engine, "failed", _told(error))
+    return Outcome(written, engine, "passed" if same(expected, got) else "failed", "", expected, got)
+
+
+def _told(error: Exception) -> str:
+    if "pyspark" in sys.modules:
+        # Imported here, because it loads Spark.
+        from tocsin.spark.failures import explain_failure, is_from_spark
+
+        if is_from_spark(error):
+            return explain_failure(error)
+    return f"{type(error).__name__}: {error}"
+
+
+def same(expected: object, got: object) -> bool:
+    """Whether two values are equal, and of one kind all the way down: `1` is not `true`.
+
+    >>> same([1, {"a": 2.0}], [1, {"a": 2}]), same({"strong": 1}, {"strong": True}), same([1], ["1"])
+    (True, False, False)
+    """
+    if isinstance(expected, Mapping) and isinstance(got, Mapping):
+        return expected.keys() == got.keys() and all(same(expected[key], got[key]) for key in expected)
+    if isinstance(expected, list | tuple) and isinstance(got, list | tuple):
+        return len(expected) == len(got) and all(map(same, expected, got))
+    return isinstance(expected, bool) == isinstance(got, bool) and expected == got
+
+
+def described(outcome: Outcome) -> str:
+    """A failure in words: where the case is, what it is about, and what came out instead."""
+    case = outcome.written.case
+    lines = [f"FAILED {case['id']} ({case['kind']}, {outcome.engine}) {outcome.written.place}"]
+    if case.get("expression"):
+        lines += [f"    {line}" for line in str(case["expression"]).splitlines()]
+    if outcome.why:
+        return "\n".join([*lines, *(f"  {line}" for line in outcome.why.splitlines())])
+    return "\n".join([*lines, *side_by_side(outcome.expected, outcome.got)])
+
+
+def side_by_side(expected: object, got: object) -> list[str]:
+    """Two values as two columns; lines that differ are marked.
+
+    >>> print("\\n".join(side_by_side([1, 2], [1, 3])))
+        expected  got
+        1         1
+      ≠ 2         3
+    """
+    left, right = _lines(expected), _lines(got)
+    rows: list[tuple[str, str]] = []
+    for _, i, j, k, m in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        rows += zip_longest(left[i:j], right[k:m], fillvalue="-")
+    width = max(len(line) for line in ["expected", *(row[0] for row in rows)])
+    marked = [(" " if a == b else "≠", a, b) for a, b in rows]
+    return [f"  {mark} {a:<{width}}  {b}" for mark, a, b in [(" ", "expected", "got"), *marked]]
+
+
+def _lines(value: object) -> list[str]:
+    """A value as lines: one for each entry of the outermost list or mapping."""
+    if isinstance(value, Mapping):
+        return [line for key, part in value.items() for line in _entry(str(key), part)]
+    if isinstance(value, list) and value:
+        return [_inline(part) for part in value]
+    return ["nothing"] if value == [] else [_inline(value)]
+
+
+def _entry(key: str, value: object) -> list[str]:
+    nested = isinstance(value, list) and any(isinstance(part, list) for part in value)
+    lines = _lines(value) if nested else _inline(value).splitlines() or [""]
+    return [f"{key}: {lines[0]}", *(f"{' ' * len(key)}  {line}" for line in lines[1:])]
+
+
+def _inline(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "  ".join(f"{key} {_inline(part)}" for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_inline(part) for part in value) + "]"
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "nothing"}[value]
+    # In quotes only where it would look like something else.
+    plain = isinstance(value, Decimal) or (isinstance(value, str) and not _LIKE_ANOTHER.fullmatch(value))
+    return str(value) if plain else repr(value)
+
+
+def reasons(outcomes: Iterable[Outcome]) -> list[str]:
+    """Why cases were skipped, most frequent first."""
+    counted = Counter(outcome.why for outcome in outcomes if outcome.status == "skipped")
+    return [f"{count} skipped: {why}" for why, count in counted.most_common()]
+
+
+def summary(outcomes: Iterable[Outcome]) -> str:
+    """The last line of a run.
+
+    >>> summary([])
+    '0 passed, 0 failed, 0 skipped'
+    """
+    counted = Counter(outcome.status for outcome in outcomes)
+    return f"{counted['passed']} passed, {counted['failed']} failed, {counted['skipped']} skipped"

@@ -1,0 +1,111 @@
+"""The events of a case as a table, and what detection on Spark finds in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from tocsin.algebra.check import check
+from tocsin.algebra.pattern import specs
+from tocsin.algebra.predicate import Literal, comparisons
+from tocsin.algebra.subscription import Subscription
+from tocsin.automata.compile import compile
+from tocsin.cases.detection import Found
+from tocsin.cases.model import Skip
+from tocsin.events import Catalog, Event, Interval
+from tocsin.events.event import Nested
+from tocsin.spark.detect import detect
+from tocsin.spark.session import local_session
+from tocsin.values import Value, kind
+
+# With a blank in it, no attribute that a pattern can name is called the same.
+ID, TYPES, START, END = "event id", "event types", "event start", "event end"
+_MOMENT = pa.timestamp("us", tz="UTC")
+_KINDS = {pa.int64(): "int", pa.float64(): "float", pa.string(): "string", pa.bool_(): "bool"}
+_LARGEST_EXACT_FLOAT = 1 << 53
+
+
+def detect_on_spark(
+    subscription: Subscription, events: Sequence[Event], key: Sequence[str], catalog: Catalog
+) -> list[Found]:
+    """The matches of a subscription in a table with a row for each event."""
+    table = as_table(subscription, events)
+    frame = local_session().createDataFrame(table)
+    matches = detect(
+        frame, subscription, time=(START, END), type=TYPES, id=ID, key=key or None, catalog=catalog
+    )
+    ids = {str(event.id): event.id for event in events}
+    return [_found(row["constituents"], ids) for row in matches.toArrow().to_pylist()]
+
+
+def as_table(subscription: Subscription, events: Sequence[Event]) -> pa.Table:
+    """The events as a table; skips the case if an attribute cannot be a column of one type."""
+    several = any(len(event.types) > 1 for event in events)
+    columns = {
+        ID: _column(ID, [event.id for event in events], None),
+        TYPES: pa.array([sorted(event.types) for event in events], pa.list_(pa.string()))
+        if several
+        else pa.array([name for event in events for name in event.types], pa.string()),
+        START: pa.array([event.interval.start for event in events], pa.int64()).cast(_MOMENT),
+        END: pa.array([event.interval.end for event in events], pa.int64()).cast(_MOMENT),
+    }
+    literals = _literals(subscription)
+    names = {name for event in events for name in event.attributes} | compile([subscription]).attributes
+    for name in sorted(names):
+        if "." in name:
+            raise Skip(f"the attribute {name} would be a field of a column")
+        columns[name] = _column(name, [event.attributes.get(name) for event in events], literals.get(name))
+    table = pa.table(columns)
+    kinds = {name: _KINDS[table.schema.field(name).type] for name in names}
+    for error in check(subscription, Catalog(common=kinds)):
+        raise Skip(f"a table has one type for each column: {error.message}")
+    return table
+
+
+def _column(name: str, values: Sequence[Value], example: Value) -> pa.Array:
+    """A column of one type; `example` is what a column without values is compared with."""
+    kinds = {kind(value) for value in values if value is not None} or {kind(example)}
+    if len(kinds) > 1:
+        raise Skip(f"the attribute {name} holds a {' and a '.join(sorted(kinds))}, which no column can")
+    match kinds.pop():
+        case "number":
+            numbers = [value for value in values if value is not None]
+            whole = all(isinstance(value, int) for value in numbers)
+            largest = max((abs(value) for value in numbers), default=0)  # type: ignore[arg-type]
+            if (whole and largest >= 1 << 63) or (not whole and largest > _LARGEST_EXACT_FLOAT):
+                raise Skip(f"the attribute {name} holds numbers that no column holds exactly")
+            return pa.array(values, pa.int64() if whole else pa.float64())
+        case "bool":
+            return pa.array(values, pa.bool_())
+        case _:
+            return pa.array(values, pa.string())
+
+
+def _literals(subscription: Subscription) -> dict[str, Value]:
+    """A value that each attribute is compared with, for attributes that no event has."""
+    patterns = [*(definition.pattern for definition in subscription.definitions), subscription.pattern]
+    filters = [subscription.where, *(spec.filter for pattern in patterns for spec in specs(pattern))]
+    found = [comparison for filter in filters for comparison in comparisons(filter)]
+    return {c.left.name: c.right.value for c in found if isinstance(c.right, Literal)}
+
+
+def _found(constituents: Sequence[Mapping[str, Any]], ids: Mapping[str, int | str]) -> Found:
+    """A match, from the flat list of its events and their places."""
+    nested: Nested = []
+    for constituent in constituents:
+        *outer, _ = constituent["path"]
+        level: Any = nested
+        for place in outer:
+            if len(level) < place:
+                level.append([])
+            level = level[place - 1]
+        level.append(constituent["role"] if constituent["id"] is None else ids[constituent["id"]])
+    last = max(_micros(c["end"]) for c in constituents if c["path"][0] == len(nested))
+    first = min(_micros(c["start"]) for c in constituents)
+    return Found(nested, last, Interval(first, max(_micros(c["end"]) for c in constituents)))
+
+
+def _micros(value: Any) -> int:
+    return pa.scalar(value, _MOMENT).value  # type: ignore[no-any-return]

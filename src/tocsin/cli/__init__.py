@@ -1,0 +1,98 @@
+"""The command line: `tocsin COMMAND …`. One module a command, each with `add_parser` and `run`.
+
+Results go to standard output, errors to standard error. The exit code is 0 if all went well, 1 if a test
+failed, 2 if something the user gave is wrong, 3 if Tocsin itself failed, 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import io
+import os
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+import tocsin
+from tocsin.errors import TocsinError
+
+COMMANDS = ("run", "detect", "explain", "test")
+_EXAMPLES = """\
+examples:
+  tocsin detect '[Door];[Alarm]' --from events.parquet --key room
+  tocsin explain '([Door], [Alarm in {Alarm, T1}])_{T1=5min}'
+  tocsin test cases.yaml
+  tocsin run pipeline.toml
+
+tocsin COMMAND --help shows more of each. TOCSIN_DEBUG=1 shows where in Tocsin an error came from.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the result is the exit code."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # not every terminal has every sign
+    try:
+        return _run(given)
+    except KeyboardInterrupt:
+        print("tocsin: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # Whoever reads our output has read enough, as in `tocsin … | head`.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if os.environ.get("TOCSIN_DEBUG"):
+            raise
+        text, code = _told(error)
+        print(text, file=sys.stderr)
+        return code
+
+
+def _run(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="tocsin",
+        description="Find composite events: patterns of events in tables and streams, on Apache Spark.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"tocsin {tocsin.__version__}")
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    modules = _modules(arguments)
+    for module in modules.values():
+        module.add_parser(subparsers)
+    try:
+        options = parser.parse_args(arguments)
+    except SystemExit as done:  # argparse has said what is wrong, or what was asked for
+        return int(done.code or 0)
+    result: int = modules[options.command].run(options)
+    return result
+
+
+def _modules(arguments: Sequence[str]) -> dict[str, ModuleType]:
+    """The commands; only the one that is meant, if it is clear which, because some take long to load."""
+    named = [argument for argument in arguments if not argument.startswith("-")][:1]
+    wanted = named if named and named[0] in COMMANDS else COMMANDS
+    homes = {name: f"{__name__}.{name}" for name in wanted}
+    return {
+        name: importlib.import_module(home) for name, home in homes.items() if importlib.util.find_spec(home)
+    }
+
+
+def _told(error: Exception) -> tuple[str, int]:
+    """What to tell the user of an error, and the exit code."""
+    if isinstance(error, TocsinError):
+        return str(error), 2
+    if "pyspark" in sys.modules:
+        # Imported here, because it loads Spark.
+        from tocsin.spark.failures import explain_failure, is_from_spark
+
+        if is_from_spark(error):
+            return explain_failure(error), 2
+    lines = str(error).strip().splitlines() or ["no reason given"]
+    hint = "this is a mistake in Tocsin; TOCSIN_DEBUG=1 shows where it is"
+    return f"tocsin: {type(error).__name__}: {lines[0]} ({hint})", 3

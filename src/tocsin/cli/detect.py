@@ -1,0 +1,192 @@
+"""`tocsin detect PATTERN --from FILE`: find a pattern in a file of events, once."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from tocsin.cli.pattern import add_pattern, given_pattern
+from tocsin.errors import InputError
+
+SHOWN = 100  # matches in a table, if not said otherwise
+EVENTS = 12  # events of a match in a table
+WIDE = 160  # characters in a line of a table that no terminal shows
+_HELP = """\
+The table needs a time column: `time`, or the only column of a time type, or what --time names. The column
+`type` says what an event is; without one, every event is an Event.
+
+examples:
+  tocsin detect '[Open(room=$x)];[Close(room=$x)]' --from doors.csv
+  tocsin detect '([Door], [Temp(temp<15) in {Temp(temp<15), T1}])_{T1=5min}' --from day.parquet --key room
+  tocsin detect @pattern.tocsin --from day.jsonl --time ts --time-unit ms --output jsonl | jq .match_id
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        "detect",
+        help="find a pattern in a file of events",
+        description="Find the composite events of a pattern in a file, once, and show them.",
+        epilog=_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_pattern(parser)
+    parser.add_argument(
+        "--from", dest="file", required=True, metavar="FILE", help="a file or folder of events"
+    )
+    parser.add_argument(
+        "--format", help="parquet, csv (with a header) or json (one object a line); else by the ending"
+    )
+    parser.add_argument("--time", metavar="COLUMN", help="the time, or START,END for events that last")
+    parser.add_argument("--time-unit", metavar="UNIT", help="of numeric times since 1970: s, ms, us or ns")
+    parser.add_argument("--type", metavar="COLUMN", help="the column that says what type an event is")
+    parser.add_argument("--event-type", metavar="NAME", help="the type of all events, if no column says it")
+    parser.add_argument(
+        "--key", metavar="COLUMN,…", help="look for the pattern among the events of each key alone"
+    )
+    parser.add_argument("--id", metavar="COLUMN", help="a unique column; it orders events of the same time")
+    parser.add_argument(
+        "--limit", type=int, metavar="N", help=f"show the first N matches; {SHOWN} in a table"
+    )
+    parser.add_argument(
+        "--output",
+        choices=("table", "jsonl"),
+        default="table",
+        help="a table to read, or JSON lines with everything",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the matches; everything else goes to standard error."""
+    if options.limit is not None and options.limit < 1:
+        raise InputError("bad-option", f"--limit cannot be {options.limit}", hint="a number from 1 on")
+    given = given_pattern(options)
+    given.parse()  # before Spark is started, which takes seconds
+    # Imported here, because it loads Spark.
+    from tocsin.spark.detect import detect
+    from tocsin.spark.failures import quiet_spark_errors
+    from tocsin.spark.files import check_file, file_format, read_file
+    from tocsin.spark.session import local_session
+
+    check_file(options.file)
+    format = file_format(options.file, options.format)
+    quiet_spark_errors()
+    frame = read_file(local_session(), options.file, format)
+    key = _names(options.key)
+    with given.located():
+        matches = detect(
+            frame,
+            given.text,
+            language=given.language,
+            options=asdict(given.reading),
+            time=_time(options.time),
+            type=options.type,
+            event_type=options.event_type,
+            key=key,
+            id=options.id,
+            time_unit=options.time_unit,
+        )
+    limit = options.limit or (SHOWN if options.output == "table" else None)
+    ordered = matches.orderBy("end", "start", "match_id")
+    rows = (ordered if limit is None else ordered.limit(limit + 1)).toArrow().to_pylist()
+    more = limit is not None and len(rows) > limit
+    rows = rows[:limit]
+    if options.output == "jsonl":
+        for row in rows:
+            print(json.dumps(_plain(row), ensure_ascii=False))
+    elif rows:
+        _print_table(rows, key or ())
+    _say(len(rows), more)
+    return 0
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",")]
+
+
+def _time(text: str | None) -> str | list[str] | None:
+    names = _names(text)
+    return names[0] if names and len(names) == 1 else names
+
+
+def _say(count: int, more: bool) -> None:
+    if more:
+        print(f"the first {count} matches; --limit N shows more", file=sys.stderr)
+    else:
+        print("no match" if count == 0 else "1 match" if count == 1 else f"{count} matches", file=sys.stderr)
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: times in ISO 8601, maps as objects."""
+    match value:
+        case datetime():
+            return value.isoformat()
+        case Mapping():
+            return {name: _plain(part) for name, part in value.items()}
+        case list() if value and all(isinstance(part, tuple) for part in value):
+            return {str(name): _plain(part) for name, part in value}
+        case list():
+            return [_plain(part) for part in value]
+        case None | bool() | int() | float() | str():
+            return value
+        case _:
+            return str(value)
+
+
+def _print_table(rows: Sequence[Mapping[str, Any]], key: Sequence[str]) -> None:
+    # Imported here, because only a table needs it.
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    headings = [
+        "start",
+        "end",
+        *(["key"] if key else []),
+        "events",
+        *(["variables"] if _any(rows, "variables") else []),
+    ]
+    for heading in headings:
+        table.add_column(heading, no_wrap=heading in ("start", "end"))
+    for row in rows:
+        cells = {
+            "start": _moment(row["start"]),
+            "end": _moment(row["end"]),
+            "key": _attributes(row["key"]) if isinstance(row["key"], Mapping) else str(row["key"]),
+            "events": "\n".join(_events(row["constituents"])),
+            "variables": "\n".join(f"${name} = {value}" for name, value in row["variables"] or ()),
+        }
+        table.add_row(*(Text(cells[heading]) for heading in headings))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDE
+    Console(width=width, highlight=False).print(table)
+
+
+def _any(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
+    return any(row[column] for row in rows)
+
+
+def _moment(value: datetime) -> str:
+    return value.strftime("%Y-%m-%d %H:%M:%S" + (".%f" if value.microsecond else ""))
+
+
+def _events(constituents: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines = [
+        f"{c['role']} {c['start']:%H:%M:%S} {_attributes(c.get('attributes') or {})}".rstrip()
+        for c in constituents
+    ]
+    if len(lines) <= EVENTS:
+        return lines
+    return [*lines[: EVENTS - 2], f"… {len(lines) - EVENTS + 1} more", lines[-1]]
+
+
+def _attributes(attributes: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in attributes.items() if value is not None)

@@ -1,0 +1,61 @@
+"""`tocsin run FILE`: run a pipeline file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+_HELP = """\
+The file names sources of events, subscriptions with their patterns, and sinks for what is found. The result
+goes to standard output, the progress to standard error.
+
+examples:
+  tocsin run pipeline.toml
+  tocsin run pipeline.toml --check          say what is wrong with the file, and do nothing else
+  tocsin run pipeline.toml --quiet --json   for a program that reads the result
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        "run",
+        help="run a pipeline file",
+        description="Run a pipeline: find the composite events of all its subscriptions, and write them out.",
+        epilog=_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="the pipeline, a TOML file")
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    parser.add_argument("--json", action="store_true", help="give the result as JSON")
+    parser.add_argument("--check", action="store_true", help="only check the file; Spark is not started")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run or check one pipeline; errors are raised, for `main` to show."""
+    # Imported here, because it loads Spark, and --help should not.
+    from tocsin.cli.progress import Steps
+    from tocsin.spark.failures import quiet_spark_errors
+    from tocsin.spark.pipeline import read_pipeline, run_pipeline
+    from tocsin.spark.pipeline.progress import Lines, Silent
+
+    if options.check:
+        pipeline = read_pipeline(options.file)
+        names = ", ".join(entry.name for entry in pipeline.subscriptions)
+        print(f"{options.file}: no mistakes; subscriptions: {names}")
+        return 0
+    quiet_spark_errors()
+    if options.quiet:
+        shown: Any = nullcontext(Silent())
+    else:
+        shown = Steps() if sys.stderr.isatty() else nullcontext(Lines(sys.stderr))
+    with shown as progress:
+        report = run_pipeline(options.file, progress=progress)
+    if not options.quiet and sys.stderr.isatty():
+        print(file=sys.stderr)
+    print(json.dumps(report.as_dict(), indent=2) if options.json else report)
+    return 0

@@ -1,0 +1,244 @@
+"""When an event may be used: at once, when nothing earlier can still come, or when that is likely enough.
+
+Events of several sources travel on different ways, so they arrive late and out of order. A policy is told of
+every arrival and hands events out. It knows no patterns: an item is whatever the caller wants back.
+
+>>> waiting = policy("guaranteed", ["door", "thermometer"])
+>>> waiting.arrive("thermometer", "14 degrees", 2, (2,))
+[]
+>>> waiting.arrive("door", "opened", 1, (1,)), waiting.arrive("door", None, 3)
+(['opened'], ['14 degrees'])
+
+| paper                         | here                                                                  |
+|-------------------------------|-----------------------------------------------------------------------|
+| best effort detection         | `best-effort`: every event at once, as it arrives                     |
+| guaranteed detection          | `guaranteed`: every source has delivered something later (C.3.14)     |
+| the paper's own stable event  | `stability="same-source"`: the event's own source has                 |
+| heartbeat event               | an arrival without an item                                            |
+| probabilistic stability       | `probabilistic`: likely enough that every source has, see `WhenStable`|
+
+Paper: 003, "Detection Policies".
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Generic, Protocol, TypeVar
+
+from tocsin.errors import InputError, did_you_mean
+from tocsin.events.lateness import Lateness
+from tocsin.events.sources import LONG_AGO, Sources
+
+T = TypeVar("T")
+Order = tuple[Any, ...]  # a sort key of the total order; earlier ends come first
+
+MODES = ("best-effort", "guaranteed", "probabilistic")
+STABILITIES = ("all-sources", "same-source")
+
+
+@dataclass(frozen=True, slots=True)
+class Late(Generic[T]):
+    """An event that came too late to be used, and why."""
+
+    item: T
+    source: str | None
+    reason: str
+
+
+class Policy(Protocol[T]):
+    """Decides when events are handed out. What arrived was handed out, is waiting, or is in `late`."""
+
+    late: list[Late[T]]
+
+    @property
+    def watermark(self) -> int:
+        """Every event that ends by then has been handed out, so timers up to then may run out."""
+
+    @property
+    def waiting(self) -> int:
+        """How many events are held back."""
+
+    def arrive(
+        self, source: str | None, item: T | None, end: int, order: Order = (), now: int | None = None
+    ) -> list[T]:
+        """Take an event (or a heartbeat, without an item) and hand out what may be used now.
+
+        Args:
+            end: when the event ended, in microseconds.
+            order: the event's place in the total order.
+            now: when it arrived, by the clock on the wall. Without it the latest end so far is the clock.
+        """
+
+    def advance(self, end: int) -> list[T]:
+        """Let time go on: nothing that ends by then is still to come."""
+
+    def silent(self, now: int, after: int) -> tuple[str, ...]:
+        """The sources that have delivered nothing for longer than `after`, as seen at the time `now`."""
+
+    def leave_out(self, source: str) -> list[T]:
+        """Wait for this source no longer. Its events are still taken, as long as they are in time."""
+
+
+def policy(
+    mode: str, sources: Iterable[str] = (), *, stability: str = "all-sources", threshold: float | None = None
+) -> Policy[Any]:
+    """The detection policy of this name over these sources.
+
+    >>> policy("probabilistic", ["door"], threshold=0.95).watermark < 0
+    True
+    """
+    known = tuple(dict.fromkeys(sources))
+    if mode not in MODES:
+        hint = did_you_mean(mode, MODES)
+        raise InputError("unknown-policy", f"there is no detection policy {mode!r}", hint=hint)
+    if stability not in STABILITIES:
+        hint = "one of " + ", ".join(STABILITIES)
+        raise InputError("bad-option", f"stability cannot be {stability!r}", hint=hint)
+    if mode == "best-effort":
+        return BestEffort(known)
+    if not known:
+        message = f"{mode} detection must know all sources of events"
+        raise InputError("no-sources", message, hint="name the sources")
+    if mode == "guaranteed":
+        return WhenStable(known, same_source=stability == "same-source")
+    if threshold is None or not 0 < threshold <= 1:
+        raise InputError(
+            "bad-threshold",
+            f"probabilistic detection cannot work with the threshold {threshold}",
+            hint="a probability above 0 and not above 1, such as 0.95",
+        )
+    return WhenStable(known, threshold)
+
+
+class BestEffort(Generic[T]):
+    """Hands every event out as it arrives; what is late shows only in what the detector makes of it."""
+
+    def __init__(self, sources: Iterable[str] = ()) -> None:
+        self.late: list[Late[T]] = []
+        self.watermark = LONG_AGO
+        self.waiting = 0
+        self._sources = Sources(sources)
+
+    def arrive(
+        self, source: str | None, item: T | None, end: int, order: Order = (), now: int | None = None
+    ) -> list[T]:
+        if source in self._sources.reached:
+            self._sources.note(source, end)
+        # More events may come at the very same moment, and timers come after them.
+        self.watermark = max(self.watermark, end - 1)
+        return [] if item is None else [item]
+
+    def advance(self, end: int) -> list[T]:
+        self.watermark = max(self.watermark, end)
+        return []
+
+    def silent(self, now: int, after: int) -> tuple[str, ...]:
+        return self._sources.silent(now, after)
+
+    def leave_out(self, source: str) -> list[T]:
+        self._sources.leave_out(source)
+        return []
+
+
+class WhenStable(Generic[T]):
+    """Hands events out in the total order, each when it is certain enough that nothing earlier comes.
+
+    A source delivers in the total order. So one that has delivered something later than an event has nothing
+    earlier under way; of one that has not, this is as likely as its delays so far say (`Lateness`). Any other
+    source can spoil an event, so each may take the same part of the risk: the chance that none does is the
+    product of the least of these likelihoods, once for each of them. (To multiply those of the sources that
+    lag is too bold: that a source lags makes it likelier that something is under way.) The first event that
+    waits is handed out when that chance reaches the threshold. Of all events handed out, a share of at least
+    `threshold` then is not overtaken. With a threshold of 1 only certainty counts: guaranteed detection.
+
+    The model assumes that delays do not drift, and that sources are late independently of each other. If one
+    jam holds them all up, the product is too low, and events wait longer than they need to. As long as little
+    is known of a source, it is waited for: between two sources a threshold of 0.95 takes 19 arrivals.
+    """
+
+    def __init__(self, sources: Iterable[str], threshold: float = 1.0, *, same_source: bool = False) -> None:
+        self.late: list[Late[T]] = []
+        self.watermark = LONG_AGO
+        self._sources = Sources(sources)
+        self._threshold = threshold
+        self._same_source = same_source
+        self._lateness = {source: Lateness() for source in self._sources.reached}
+        self._clock = LONG_AGO
+        self._heap: list[tuple[Order, int, int, str, T]] = []
+        self._numbers = count()  # so that items themselves are never compared
+        self._delivered: dict[str, Order] = {}
+        self._used: Order = ()
+
+    @property
+    def waiting(self) -> int:
+        return len(self._heap)
+
+    def arrive(
+        self, source: str | None, item: T | None, end: int, order: Order = (), now: int | None = None
+    ) -> list[T]:
+        source = self._sources.check(source)
+        reason = None if item is None else self._too_late(source, end, order)
+        if self._threshold < 1:
+            self._clock = max(self._clock, end if now is None else now)
+            self._lateness[source].add(self._clock - end)
+        if item is not None and reason is not None:
+            self.late.append(Late(item, source, reason))
+        elif item is not None:
+            self._delivered[source] = order
+            heapq.heappush(self._heap, (order, next(self._numbers), end, source, item))
+        self._sources.note(source, end)
+        return self._release()
+
+    def advance(self, end: int) -> list[T]:
+        for source in self._sources.reached:
+            self._sources.note(source, end + 1)
+        return self._release()
+
+    def silent(self, now: int, after: int) -> tuple[str, ...]:
+        return self._sources.silent(now, after)
+
+    def leave_out(self, source: str) -> list[T]:
+        self._sources.leave_out(source)
+        return self._release()
+
+    def certainty(self, end: int, own: str | None = None) -> float:
+        """The chance that nothing that ends by `end` is under way; of the source `own` nothing is."""
+        if self._same_source and own is not None:
+            return float(self._sources.reached[own] > end)
+        others = [source for source in self._sources.counted if source != own]
+        behind = [source for source in others if self._sources.reached[source] <= end]
+        if not behind or self._threshold == 1:
+            return float(not behind)
+        worst = min(self._lateness[source].share_below(self._clock - end) for source in behind)
+        return float(worst ** len(others))
+
+    def _too_late(self, source: str, end: int, order: Order) -> str | None:
+        # By the order of its own source alone, so that it does not depend on how fast the others are.
+        if (last := self._delivered.get(source)) is not None and order <= last:
+            return "it came twice" if order == last else f"{source!r} had delivered a later event before"
+        if end < self._sources.reached[source]:
+            return f"{source!r} was past that time already"
+        if not self._same_source and (order < self._used or end <= self.watermark):
+            return "later events had been used already"
+        return None
+
+    def _release(self) -> list[T]:
+        released = []
+        while self._heap and self.certainty(self._heap[0][2], self._heap[0][3]) >= self._threshold:
+            self._used, _, _, _, item = heapq.heappop(self._heap)
+            released.append(item)
+        self.watermark = max(self.watermark, self._certain_until())
+        return released
+
+    def _certain_until(self) -> int:
+        """The latest moment that is certain enough. Later ones are less certain, so halving finds it."""
+        low, high = self._sources.slowest - 1, max(self._sources.slowest, self._clock)
+        if self._threshold == 1:
+            return low
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.certainty(middle) >= self._threshold else (low, middle)
+        return low

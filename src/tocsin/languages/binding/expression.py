@@ -1,0 +1,217 @@
+"""Patterns as Python values: each method gives a new pattern and changes none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from tocsin.algebra.check import MAX_DEPTH, check, depth
+from tocsin.algebra.pattern import AllOf, Atom, EventSpec, Order, Pattern, Repeat
+from tocsin.algebra.predicate import And, Attribute, Filter, Variable, comparisons
+from tocsin.algebra.subscription import Definition, Detection, Reading, Subscription
+from tocsin.errors import PatternError, PatternErrors
+from tocsin.events import Catalog, parse_duration
+from tocsin.languages import phrases, registry
+from tocsin.languages.binding.condition import Comparable, Condition, attribute, check_name
+from tocsin.languages.binding.printer import show
+from tocsin.languages.lexis import MAX_DURATION, UNITS
+
+
+def event(name: str) -> Expression:
+    """One event of a type, of a set of types, or of a composite that is known by this name.
+
+    >>> print(event("A").after(event("B").repeated(3)))
+    [B][B][B];[A]
+    """
+    check_name(name)
+    return Expression(Atom((EventSpec(name),)))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Expression:
+    """A pattern to build on. `str()` is its text in the core language, `repr()` the code that builds it.
+
+    >>> event("A") | event("B")
+    event("A").or_(event("B"))
+
+    Args:
+        built: the pattern as it was said, with timers that have no names yet; `pattern` is the finished one.
+        definitions: the named patterns it uses.
+    """
+
+    built: Pattern
+    definitions: tuple[Definition, ...] = ()
+
+    def __post_init__(self) -> None:
+        if depth(self.built) > MAX_DEPTH:
+            message = f"more than {MAX_DEPTH} parts inside one another"
+            raise PatternError("too-deep", message, self.built.span, "name parts of it")
+        phrases.sized(self.built)
+
+    # Sequences
+
+    def followed_by(self, other: Expression) -> Expression:
+        """This, and then the other, which begins only after this is over: `;`."""
+        return self._with(phrases.linked(self.built, other.built, Order.STRONG), other)
+
+    def then(self, other: Expression) -> Expression:
+        """This, and then the other, which may overlap with this in time: juxtaposition."""
+        return self._with(phrases.linked(self.built, other.built, Order.WEAK), other)
+
+    def after(self, other: Expression) -> Expression:
+        """This, but only after the other is over: `other.followed_by(this)`."""
+        return other.followed_by(self)
+
+    # Choices
+
+    def or_(self, other: Expression) -> Expression:
+        """One of the two: `|`."""
+        return self._with(phrases.either(self.built, other.built), other)
+
+    __or__ = or_
+
+    def and_(self, other: Expression) -> Expression:
+        """Both, in any order: `||`."""
+        return self._with(AllOf(self.built, other.built), other)
+
+    __and__ = and_
+
+    # How often
+
+    def repeated(self, times: int) -> Expression:
+        """This so many times, one after the other."""
+        if isinstance(times, bool) or not isinstance(times, int):
+            raise PatternError("bad-count", f"{times!r} is no number of times", None, "write .repeated(3)")
+        return self._with(phrases.repeated(self.built, times))
+
+    def any_number(self) -> Expression:
+        """This zero or more times: `*`."""
+        return self._with(Repeat(self.built))
+
+    # Time
+
+    def within(self, limit: str) -> Expression:
+        """The last part follows the rest within this time, as in `.followed_by(x).within("5min")`."""
+        return self._with(phrases.within(self.built, _microseconds(limit)))
+
+    def not_followed_by(self, other: Expression, within: str) -> Expression:
+        """This, and then none of the other for this long."""
+        return self._with(phrases.not_followed_by(self.built, other.built, _microseconds(within)), other)
+
+    # Conditions
+
+    def unless(self, other: Expression) -> Expression:
+        """This, given up as soon as the other event happens."""
+        stoppers = phrases.plain_events(other.built, "`unless`")
+        return self._with(phrases.without(self.built, stoppers), other)
+
+    def where(self, *conditions: Condition, **equal: Comparable | Variable) -> Expression:
+        """Only events whose attributes meet all these conditions.
+
+        >>> print(event("Temp").where(attribute("temp") < 15, location="FE02"))
+        [Temp(temp < 15 AND location = 'FE02')]
+        """
+        asked = [
+            c.filter for c in (*conditions, *(attribute(name) == value for name, value in equal.items()))
+        ]
+        if not isinstance(self.built, Atom) or len(self.built.accept) != 1:
+            hint = "ask it of each event before joining them"
+            raise PatternError(
+                "not-one-event", "only one event has attributes to ask for", self.built.span, hint
+            )
+        if any(not isinstance(c.left, Attribute) for filter in asked for c in comparisons(filter)):
+            hint = "give it to .subscription(where= … )"
+            raise PatternError("bad-value", "an event is asked only for its own attributes", None, hint)
+        own = self.built.accept[0]
+        narrowed = replace(own, filter=_both(own.filter, asked))
+        domain = tuple(narrowed if spec == own else spec for spec in self.built.domain)
+        return self._with(replace(self.built, accept=(narrowed,), domain=domain))
+
+    # The whole
+
+    def named(self, name: str) -> Expression:
+        """The composite event that this is, under a name, to be used like any other event.
+
+        >>> visit = event("Open").followed_by(event("Close")).named("Visit")
+        >>> print(visit.repeated(2))
+        Visit := ([Open];[Close]);
+        [Visit][Visit]
+        """
+        check_name(name)
+        definitions = merged(self.definitions, (Definition(name, self.built),))
+        return Expression(Atom((EventSpec(name),)), definitions)
+
+    def subscription(
+        self,
+        name: str = "pattern",
+        *,
+        where: Condition | None = None,
+        detection: Detection | None = None,
+        distribution: str | None = None,
+        reading: Reading | None = None,
+        catalog: Catalog | None = None,
+    ) -> Subscription:
+        """What to detect, checked; raises `PatternErrors` with all mistakes."""
+        subscription = replace(
+            self.unchecked(),
+            name=name,
+            where=None if where is None else where.filter,
+            detection=detection,
+            distribution=distribution,
+            reading=reading or Reading(),
+        )
+        errors = check(subscription, catalog)
+        if errors:
+            raise PatternErrors(errors)
+        return subscription
+
+    @property
+    def pattern(self) -> Pattern:
+        """The pattern, with its timers named."""
+        return self.unchecked().pattern
+
+    def __str__(self) -> str:
+        return registry.show(self.unchecked(), "core")
+
+    def __repr__(self) -> str:
+        return show(self.built, {d.name: d.pattern for d in self.definitions})
+
+    def __bool__(self) -> NoReturn:
+        # Python asks this of `a and b` and `a or b`, and would then forget one of the two.
+        raise PatternError(
+            "no-truth", "a pattern is neither true nor false", None, "join patterns with & and |"
+        )
+
+    def _with(self, built: Pattern, *others: Expression) -> Expression:
+        return Expression(built, merged(self.definitions, *(other.definitions for other in others)))
+
+    def unchecked(self) -> Subscription:
+        names = [d.name for d in self.definitions]
+        definitions = tuple(replace(d, pattern=phrases.finished(d.pattern, names)) for d in self.definitions)
+        return Subscription(phrases.finished(self.built, names), definitions)
+
+
+def merged(*groups: Iterable[Definition]) -> tuple[Definition, ...]:
+    """Each definition once, those that others use before them."""
+    found: dict[str, Definition] = {}
+    for definition in (d for group in groups for d in group):
+        if found.setdefault(definition.name, definition) != definition:
+            message = f"{definition.name!r} names two different patterns"
+            raise PatternError("duplicate-name", message, None, "give one of the two another name")
+    return tuple(found.values())
+
+
+def _both(first: Filter | None, more: list[Filter]) -> Filter | None:
+    known = () if first is None else first.parts if isinstance(first, And) else (first,)
+    parts = (*known, *more)
+    return And(parts) if len(parts) > 1 else parts[0] if parts else None
+
+
+def _microseconds(limit: str) -> int:
+    after = parse_duration(limit) if len(limit) <= 30 else None
+    if after is None or after > MAX_DURATION:
+        raise PatternError(
+            "bad-duration", f"{limit!r} is not a duration", None, f'write "5min"; units: {UNITS}'
+        )
+    return after

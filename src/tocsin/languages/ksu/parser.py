@@ -1,0 +1,216 @@
+"""Reads correlation libraries, the `.cor` files. The grammar is in the README beside this file.
+
+After a mistake reading goes on with the next statement, case or correlation, so that one run reports every
+mistake.
+
+Paper: 001, sections 3.7, 4.2 and 5.3.
+"""
+
+from __future__ import annotations
+
+import math
+
+from tocsin.algebra.correlation import (
+    Action,
+    Assignment,
+    Branches,
+    Case,
+    Correlation,
+    Field,
+    Library,
+    Notice,
+    Parameter,
+    Push,
+    PushNew,
+    Statement,
+    Switch,
+)
+from tocsin.algebra.correlation_check import check_library
+from tocsin.algebra.correlation_notices import notices
+from tocsin.algebra.correlation_types import Types
+from tocsin.algebra.predicate import Literal
+from tocsin.errors import PatternErrors
+from tocsin.languages.ksu.filter import read_filter, read_guard
+from tocsin.languages.ksu.words import SYMBOLS, name, skip_to, type_name
+from tocsin.languages.lexis import Failure, Reader
+
+_SWITCHES: tuple[Action, ...] = ("abort", "revive", "toggle")
+
+
+def parse(text: str, types: Types | None = None) -> Library:
+    """The correlations a text defines; raises `PatternErrors` with all mistakes.
+
+    >>> library = parse("N correlation C (E a, E b) l:(a;b) { case l: push b }")
+    >>> library.correlations[0].cases
+    (Case(guard=Is(label='l'), body=(Push(event='b'),)),)
+
+    With event types at hand, the types of everything that is sent are checked as well.
+    """
+    reader = Reader(text, SYMBOLS)
+    noted: list[Notice] = []
+    found = []
+    while not reader.at("end"):
+        if correlation := _correlation(reader, noted):
+            found.append(correlation)
+    library = Library(tuple(found))
+    errors = reader.errors + check_library(library, types)
+    if errors:
+        raise PatternErrors(errors)
+    noted += [notice for correlation in found for notice in notices(correlation)]
+    return Library(library.correlations, tuple(sorted(noted, key=lambda n: n.span.start if n.span else 0)))
+
+
+def _correlation(reader: Reader, noted: list[Notice]) -> Correlation | None:
+    try:
+        output, span = type_name(reader, "the type of the events a correlation sends")
+        if not reader.accept_word("correlation"):
+            reader.fail("'correlation'", "write Type correlation Name (Type event, …) filter { … }")
+        title = name(reader, "the name of the correlation")
+        head = reader.span_from(title)
+        parameters = _parameters(reader)
+    except Failure:
+        skip_to(reader, "{")
+        if reader.accept("{"):
+            skip_to(reader, "}")
+            reader.accept("}")
+        return None
+    branches = _filter(reader, noted)
+    initial, cases = _transformer(reader)
+    return Correlation(output, title.text, parameters, branches, initial, cases, span.through(head))
+
+
+def _parameters(reader: Reader) -> tuple[Parameter, ...]:
+    reader.expect("(", "'(' and the events of the correlation")
+    found = [_parameter(reader)]
+    while reader.accept(","):
+        found.append(_parameter(reader))
+    reader.expect(")", "')' or ','")
+    return tuple(found)
+
+
+def _parameter(reader: Reader) -> Parameter:
+    kind, span = type_name(reader)
+    event = name(
+        reader,
+        "the name of an event",
+    )
+    return Parameter(kind, event.text, span.through(event.span))
+
+
+def _filter(reader: Reader, noted: list[Notice]) -> Branches:
+    """The filter; empty if it cannot be read, so that the transformer can be read all the same."""
+    try:
+        branches = read_filter(reader, noted)
+        if not reader.at("{"):
+            reader.fail("an operator or '{' and the transformer")
+    except Failure:
+        skip_to(reader, "{")
+        return ()
+    return branches
+
+
+def _transformer(reader: Reader) -> tuple[tuple[Switch, ...], tuple[Case, ...]]:
+    initial: list[Switch] = []
+    cases: list[Case] = []
+    if not reader.accept("{"):
+        return (), ()
+    while not reader.at("end", "}"):
+        try:
+            if reader.at_word("case"):
+                cases.append(_case(reader))
+            else:
+                initial.append(_first(reader))
+        except Failure:
+            skip_to(reader, ";", "case", "}")
+            reader.accept(";")
+    if not reader.accept("}"):
+        reader.note("open-bracket", "the transformer is never closed", reader.last.span, "close it with '}'")
+    return tuple(initial), tuple(cases)
+
+
+def _first(reader: Reader) -> Switch:
+    """A statement of the initialisation."""
+    start = reader.here
+    if not reader.at_word(*_SWITCHES, "push"):
+        reader.fail("'case', or abort, revive or toggle to begin with")
+    statement = _statement(reader)
+    reader.expect(";", "';' after the statement")
+    if not isinstance(statement, Switch):
+        hint = "put it into a case; before the first event there is nothing to push"
+        reader.note("push-at-start", "the initialisation can only abort, revive or toggle", start.span, hint)
+        raise Failure
+    return statement
+
+
+def _case(reader: Reader) -> Case:
+    start = reader.advance()
+    guard = read_guard(reader)
+    reader.expect(":", "':', '&' or '|'")
+    body: list[Statement] = []
+    while not reader.at("end", "}") and not reader.at_word("case"):
+        if reader.accept(";"):
+            continue
+        try:
+            body.append(_statement(reader))
+            if not reader.at("end", "}", ";") and not reader.at_word("case"):
+                reader.fail("';', 'case' or '}'")
+        except Failure:
+            skip_to(reader, ";", "case", "}")
+    return Case(guard, tuple(body), reader.span_from(start))
+
+
+def _statement(reader: Reader) -> Statement:
+    start = reader.here
+    if reader.accept_word("push"):
+        if reader.accept_word("new"):
+            return _new(reader)
+        event = name(reader, "an event, or 'new' and a type")
+        return Push(event.text, start.span.through(event.span))
+    for action in _SWITCHES:
+        if reader.accept_word(action):
+            reader.expect("(", f"'(' and labels: {action} (l1, l2)")
+            labels = [name(reader, "a label").text]
+            while reader.accept(","):
+                labels.append(name(reader, "a label").text)
+            reader.expect(")", "')' or ','")
+            return Switch(action, tuple(labels), reader.span_from(start))
+    reader.fail("push, abort, revive or toggle")
+
+
+def _new(reader: Reader) -> PushNew:
+    start = reader.last
+    kind, _ = type_name(reader)
+    reader.expect("{", "'{' and what the attributes are set to", f"write push new {kind} {{}}")
+    assignments: list[Assignment] = []
+    if not reader.at("}"):
+        assignments.append(_assignment(reader))
+        while reader.accept(","):
+            assignments.append(_assignment(reader))
+    reader.expect("}", "'}' or ','")
+    return PushNew(kind, tuple(assignments), reader.span_from(start))
+
+
+def _assignment(reader: Reader) -> Assignment:
+    attribute = reader.expect("name", "the name of an attribute")
+    reader.expect("=", "'='")
+    value = _value(reader)
+    return Assignment(attribute.text, value, reader.span_from(attribute))
+
+
+def _value(reader: Reader) -> Field | Literal:
+    start = reader.here
+    if reader.at_word("true", "false"):
+        return Literal(reader.advance().text == "true", start.span)
+    if reader.at("string"):
+        return Literal(reader.advance().value, start.span)
+    if reader.at("number", "-"):
+        negative = reader.accept("-") is not None
+        number = reader.expect("number", "a number").value
+        assert not isinstance(number, str)
+        if math.isinf(number):
+            reader.note("bad-number", "this number is too large", reader.span_from(start))
+        return Literal(-number if negative else number, reader.span_from(start))
+    event = name(reader, "a value, or an event and its attribute as in a.SourceID")
+    reader.expect(".", "'.' and an attribute, as in a.SourceID")
+    attribute = reader.expect("name", "the name of an attribute")
+    return Field(event.text, attribute.text, reader.span_from(event))

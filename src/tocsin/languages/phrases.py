@@ -1,0 +1,268 @@
+"""What the phrases of the higher languages mean: `within`, `without`, `repeated`, `not followed by`.
+
+| phrase                         | core language                  |
+|--------------------------------|--------------------------------|
+| x followed by y, x then y      | `[x];[y]`, `[x][y]`            |
+| x before y                     | `[x in {x,y}][y]`              |
+| x without y                    | `[x in {x,y}]`                 |
+| x repeated 3 times             | `[x][x][x]`                    |
+| x followed by y within 1h      | `([x],[y in {y,T1}])_{T1=1h}`  |
+| x not followed by y within 1h  | `([x],[T1 in {T1,y}])_{T1=1h}` |
+
+A phrase that cannot be meant raises `PatternError` with the place of the pattern it was said of. Timers get
+their names at the end, by `finished`: until then they are called 1, 2, …, which no event can be called. The
+way back, from a pattern to a phrase, is in `recognise`.
+
+Paper: 003, "Further Work: Higher-Level Specification Languages", which prints two examples; the rest is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from itertools import count
+from typing import assert_never
+
+from tocsin.algebra.pattern import (
+    AllOf,
+    AnyOf,
+    Atom,
+    EventSpec,
+    Order,
+    Pattern,
+    Repeat,
+    Sequence,
+    Timed,
+    Timer,
+    specs,
+    walk,
+)
+from tocsin.errors import PatternError
+
+# How many event names a pattern may have once its repetitions are written out.
+MAX_NAMES = 10_000
+
+
+def linked(left: Pattern, right: Pattern, order: Order) -> Sequence:
+    """One after the other. A chain of equal links is one sequence, so that `within` sees its last link."""
+    if isinstance(left, Sequence) and left.order is order and not is_repetition(left):
+        return Sequence((*left.parts, right), order)
+    return Sequence((left, right), order)
+
+
+def either(left: Pattern, right: Pattern) -> AnyOf:
+    """One of the two."""
+    return AnyOf((*left.options, right) if isinstance(left, AnyOf) else (left, right))
+
+
+def repeated(body: Pattern, times: int) -> Pattern:
+    """The same, several times over.
+
+    >>> len(repeated(Atom((EventSpec("A"),)), 3).parts)
+    3
+    """
+    if times < 1:
+        raise PatternError("bad-count", f"{times} times is never", body.span, "repeat it at least once")
+    sized(body, times)
+    return body if times == 1 else Sequence((body,) * times, Order.WEAK)
+
+
+def sized(pattern: Pattern, times: int = 1) -> Pattern:
+    """The pattern, unless it names too many events; `times`: when it is written out so often."""
+    size = times * sum(1 for _ in specs(pattern))
+    if size > MAX_NAMES:
+        message = f"written out, this names {size:,} events"
+        raise PatternError("too-large", message, pattern.span, f"at most {MAX_NAMES:,}")
+    return pattern
+
+
+def is_repetition(pattern: Pattern) -> bool:
+    """Whether a pattern is the same thing several times over."""
+    return (
+        isinstance(pattern, Sequence)
+        and pattern.order is Order.WEAK
+        and all(part == pattern.parts[0] for part in pattern.parts)
+    )
+
+
+def plain_events(pattern: Pattern, phrase: str) -> tuple[EventSpec, ...]:
+    """The events of a pattern that is nothing but one event, or one of several."""
+    match pattern:
+        case Atom(accept, (), False):
+            return accept
+        case AnyOf(options):
+            return tuple(spec for option in options for spec in plain_events(option, phrase))
+        case _:
+            raise PatternError(
+                "not-one-event",
+                f"what stands after {phrase} must be one event, or one of several",
+                pattern.span,
+                "name the larger pattern and use its name here",
+            )
+
+
+def without(body: Pattern, stoppers: tuple[EventSpec, ...]) -> Pattern:
+    """The same, but any of `stoppers` ends it wherever it waits.
+
+    >>> without(Atom((EventSpec("A"),)), (EventSpec("B"),)).domain
+    (EventSpec(name='A', filter=None), EventSpec(name='B', filter=None))
+    """
+    match body:
+        case Atom(accept, domain):
+            known = domain or accept
+            more = tuple(spec for spec in stoppers if spec not in known)
+            # What is taken first, then the events, then the timers: one order, however it was said.
+            ordered = sorted(known + more, key=lambda spec: (spec not in accept, spec.name.isdigit()))
+            return replace(body, domain=tuple(ordered)) if more else body
+        case AllOf():
+            raise PatternError(
+                "not-inside-and",
+                "the two sides of `and` are detected on their own; nothing from outside can end them",
+                body.span,
+                "say it inside each side",
+            )
+        case _:
+            return rebuilt(body, lambda part: without(part, stoppers))
+
+
+def rebuilt(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
+    """The same pattern with other patterns directly inside."""
+    match pattern:
+        case Atom():
+            return pattern
+        case Sequence(parts):
+            return replace(pattern, parts=tuple(map(change, parts)))
+        case Repeat(body):
+            return replace(pattern, body=change(body))
+        case AnyOf(options):
+            return replace(pattern, options=tuple(map(change, options)))
+        case AllOf(left, right):
+            return replace(pattern, left=change(left), right=change(right))
+        case Timed(first, second):
+            return replace(pattern, first=change(first), second=change(second))
+        case _:
+            assert_never(pattern)
+
+
+def not_after(left: Pattern, right: Pattern) -> Pattern:
+    """`left`, ended by anything that `right` can start with: what `left before right` asks of `left`."""
+    return without(left, _starts(right))
+
+
+def _starts(pattern: Pattern) -> tuple[EventSpec, ...]:
+    match pattern:
+        case Atom(accept):
+            return accept
+        case Sequence(parts):
+            return _starts(parts[0])
+        case AnyOf(options):
+            return tuple(dict.fromkeys(spec for option in options for spec in _starts(option)))
+        case Timed(first):
+            return _starts(first)
+        case AllOf() | Repeat():
+            return plain_events(pattern, "`before`")
+        case _:
+            assert_never(pattern)
+
+
+def within(pattern: Pattern, after: int) -> Pattern:
+    """The last link of a sequence takes at most `after` microseconds; of a repetition, the whole.
+
+    Of several patterns joined by `or` each has the time. Two events joined by `and` are two sequences, one
+    for each order.
+    """
+    match pattern:
+        case Sequence(parts):
+            first, second = (parts[:1], parts[1:]) if is_repetition(pattern) else (parts[:-1], parts[-1:])
+            timer = Timer(_unused(pattern), after=after)
+            timed = _timed(_one(second, pattern.order), EventSpec(timer.name))
+            return Timed(_one(first, pattern.order), timed, timer, pattern.span)
+        case AnyOf(options):
+            return replace(pattern, options=tuple(within(option, after) for option in options))
+        case AllOf(Atom() as left, Atom() as right):
+            orders = (Sequence(pair, Order.WEAK) for pair in ((left, right), (right, left)))
+            return AnyOf(tuple(within(order, after) for order in orders), pattern.span)
+        case Atom() | Repeat() | Timed() | AllOf():
+            raise PatternError(
+                "within-what",
+                "`within` needs one thing that follows another: the first starts the clock",
+                pattern.span,
+                "say after what it must happen: … followed by … within …",
+            )
+        case _:
+            assert_never(pattern)
+
+
+def not_followed_by(first: Pattern, second: Pattern, after: int) -> Timed:
+    """`first`, and then nothing of `second` for `after` microseconds."""
+    timer = Timer(_unused(first), after=after)
+    own = EventSpec(timer.name)
+    return Timed(first, Atom((own,), (own, *plain_events(second, "`not followed by`"))), timer)
+
+
+def _one(parts: tuple[Pattern, ...], order: Order) -> Pattern:
+    return parts[0] if len(parts) == 1 else Sequence(parts, order)
+
+
+def _unused(pattern: Pattern) -> str:
+    """A name for a timer around a pattern, that none inside has."""
+    return str(1 + sum(isinstance(node, Timed) for node in walk(pattern)))
+
+
+def _timed(pattern: Pattern, timer: EventSpec) -> Pattern:
+    """The pattern with the timer in the domain of every state; into `||` no timer reaches (C.3.15)."""
+    match pattern:
+        case AllOf():
+            return pattern
+        case Atom():
+            return without(pattern, (timer,))
+        case _:
+            return rebuilt(pattern, lambda part: _timed(part, timer))
+
+
+def finished(pattern: Pattern, taken: Collection[str] = ()) -> Pattern:
+    """The pattern as a person would write it: timers called T1, T2, …, and `[A]([B][C])` as `[A][B][C]`.
+
+    `taken` are names that no timer may have, besides those of the events in the pattern.
+    """
+    used = {spec.name for spec in specs(pattern)} | set(taken)
+    names = (name for number in count(1) if (name := f"T{number}") not in used)
+    return _flat(_renamed(pattern, {}, names))
+
+
+def _renamed(pattern: Pattern, known: Mapping[str, str], names: Iterator[str]) -> Pattern:
+    match pattern:
+        case Atom(accept, domain):
+            return replace(
+                pattern, accept=_renamed_specs(accept, known), domain=_renamed_specs(domain, known)
+            )
+        case Timed(first, second, timer):
+            name = next(names)
+            return Timed(
+                _renamed(first, known, names),
+                _renamed(second, {**known, timer.name: name}, names),
+                replace(timer, name=name),
+                pattern.span,
+            )
+        case _:
+            return rebuilt(pattern, lambda part: _renamed(part, known, names))
+
+
+def _renamed_specs(specs: tuple[EventSpec, ...], known: Mapping[str, str]) -> tuple[EventSpec, ...]:
+    return tuple(replace(spec, name=known.get(spec.name, spec.name)) for spec in specs)
+
+
+def _flat(pattern: Pattern) -> Pattern:
+    """Sequences inside sequences of the same order as one, where the meaning stays the same."""
+    pattern = rebuilt(pattern, _flat)
+    if not isinstance(pattern, Sequence):
+        return pattern
+    flat: list[Pattern] = []
+    for number, part in enumerate(pattern.parts):
+        # `[A];([B];[C])` stays as it is: there C is asked to follow A as well.
+        inline = isinstance(part, Sequence) and part.order is pattern.order
+        if isinstance(part, Sequence) and inline and (part.order is Order.WEAK or number == 0):
+            flat += part.parts
+        else:
+            flat.append(part)
+    return replace(pattern, parts=tuple(flat))

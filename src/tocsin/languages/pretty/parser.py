@@ -1,0 +1,296 @@
+"""Reads the pretty language. The grammar is in the README beside this file, the meaning in `phrases`.
+
+After a mistake reading goes on at the next word that makes sense, so that one run reports every mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeGuard
+
+from tocsin.algebra.check import MAX_DEPTH, UNREADABLE, check, depth
+from tocsin.algebra.pattern import AllOf, AnyOf, Atom, EventSpec, Order, Pattern, Sequence, atoms, specs
+from tocsin.algebra.subscription import Reading, Subscription
+from tocsin.errors import PatternError, PatternErrors, did_you_mean
+from tocsin.events import Catalog
+from tocsin.languages.lexis import Reader, Token, duration
+from tocsin.languages.phrases import (
+    MAX_NAMES,
+    finished,
+    linked,
+    not_after,
+    not_followed_by,
+    plain_events,
+    repeated,
+    sized,
+    within,
+    without,
+)
+from tocsin.languages.pretty.names import event_name
+
+LINKS = ("followed", "then", "before")
+JOINS = ("and", "or", "not", "within")
+WORDS = (*LINKS, *JOINS, "by", "immediately", "repeated", "times", "without")
+
+
+@dataclass
+class _Text:
+    """The text that is read, what its quoted names stand for, and how much may still be repeated."""
+
+    reader: Reader
+    names: Mapping[str, str]
+    catalog: Catalog | None
+    room: int = MAX_NAMES
+
+
+def parse(
+    text: str,
+    catalog: Catalog | None = None,
+    *,
+    names: Mapping[str, str] | None = None,
+    reading: Reading | None = None,
+    name: str = "pattern",
+) -> Subscription:
+    """The subscription a sentence stands for; raises `PatternErrors` with all mistakes.
+
+    >>> names = {"Event A": "A", "Event B": "B"}
+    >>> parse('"Event A" followed by "Event B" within "1h"', names=names).pattern.timer
+    Timer(name='T1', after=3600000000, at=None)
+
+    Args:
+        names: what quoted names stand for; one without blanks that is not in this table stands for itself.
+    """
+    reader = Reader(text, "()")
+    pattern = _whole(_Text(reader, names or {}, catalog))
+    taken = {*(catalog.names if catalog else ()), *(names or {}).values()}
+    subscription = Subscription(finished(pattern, taken), reading=reading or Reading(), name=name)
+    errors = reader.errors + _once(check(subscription, catalog))
+    if errors:
+        raise PatternErrors(errors)
+    return subscription
+
+
+def _once(errors: list[PatternError]) -> list[PatternError]:
+    """Each mistake once: what a repetition repeats stands in the text only once."""
+    return list({(error.code, error.span): error for error in errors}.values())
+
+
+def _whole(text: _Text) -> Pattern:
+    reader = text.reader
+    parts = [_sentence(text)]
+    while not reader.at("end"):
+        hint = f"this {reader.here.text!r} closes nothing" if reader.at(")") else None
+        hint = (
+            "`within` comes last, and once; put the rest in parentheses" if reader.at_word("within") else hint
+        )
+        reader.unexpected("the end of the sentence", hint)
+        if reader.accept_word("within"):
+            reader.accept("string")
+        while not reader.at("end", "string", "("):
+            reader.advance()
+        if not reader.at("end"):
+            parts.append(_sentence(text))
+    return parts[0] if len(parts) == 1 else _unread(*parts)
+
+
+def _unread(*parts: Pattern) -> Pattern:
+    """What stands for something wrong whose parts could be read, so that the parts are still checked."""
+    read = [inner for part in parts for inner in (part.parts[:-1] if _is_unread(part) else (part,))]
+    return Sequence((*read, UNREADABLE), Order.WEAK)
+
+
+def _is_unread(part: Pattern) -> TypeGuard[Sequence]:
+    return isinstance(part, Sequence) and part.parts[-1] == UNREADABLE
+
+
+def _phrase(text: _Text, start: Token, meaning: Callable[[], Pattern], *parts: Pattern) -> Pattern:
+    """What a phrase about some parts means, or the mistake noted."""
+    # Of what could not be read nothing more is said.
+    if any(_is_unread(part) or not all(atom.accept for atom in atoms(part)) for part in parts):
+        return _unread(*parts)
+    span = text.reader.span_from(start)
+    try:
+        return sized(replace(meaning(), span=span))
+    except PatternError as error:
+        text.reader.note(error.code, error.message, error.span or span, error.hint)
+        return _unread(*parts)
+
+
+def _bounded(text: _Text, pattern: Pattern) -> Pattern:
+    """The pattern, unless it is too deep for anything else to be done with it."""
+    if depth(pattern) > MAX_DEPTH:
+        text.reader.note("too-deep", f"more than {MAX_DEPTH} parts inside one another", pattern.span)
+        raise PatternErrors(text.reader.errors)
+    return pattern
+
+
+def _sentence(text: _Text) -> Pattern:
+    reader, start = text.reader, text.reader.here
+    with reader.nested():
+        pattern, is_fact = _all(text)
+        if reader.at_word("not"):
+            return _not_followed_by(text, start, pattern, is_fact)
+        if not reader.accept_word("within"):
+            return pattern
+        after = _duration(reader)
+        return _bounded(text, _phrase(text, start, lambda: within(pattern, after), pattern))
+
+
+def _not_followed_by(text: _Text, start: Token, first: Pattern, is_fact: bool) -> Pattern:
+    reader, sign = text.reader, text.reader.advance()
+    if not is_fact:
+        hint = "put what stands before `not followed by` in parentheses"
+        reader.note("syntax", "`not followed by` comes after one event or ( … )", sign.span, hint)
+    for word in ("followed", "by"):
+        if not reader.accept_word(word):
+            reader.unexpected("'followed by' after 'not'")
+    second = _fact(text)
+    if not reader.accept_word("within"):
+        hint = 'say for how long: … not followed by … within "5min"'
+        reader.unexpected("'within' and a duration", hint)
+        return _unread(first, second)
+    after = _duration(reader)
+    return _phrase(text, start, lambda: not_followed_by(first, second, after), first, second)
+
+
+def _duration(reader: Reader) -> int:
+    if token := reader.accept("string"):
+        return duration(str(token.value), token.span, reader.errors)
+    hint = (
+        f'durations stand in quotes: "{reader.here.text}"' if reader.at("duration") else 'write within "5min"'
+    )
+    reader.unexpected("a duration in quotes", hint)
+    reader.accept("duration")
+    return 0
+
+
+def _all(text: _Text) -> tuple[Pattern, bool]:
+    """Sides joined by `and`, and whether there is only one event or parenthesis."""
+    reader, start = text.reader, text.reader.here
+    pattern, is_fact = _any(text)
+    while reader.accept_word("and"):
+        right, _ = _any(text)
+        pattern, is_fact = AllOf(pattern, right, reader.span_from(start)), False
+    return _bounded(text, pattern), is_fact
+
+
+def _any(text: _Text) -> tuple[Pattern, bool]:
+    reader, start = text.reader, text.reader.here
+    pattern, is_fact = _chain(text)
+    options = [pattern]
+    while reader.accept_word("or"):
+        options.append(_chain(text)[0])
+    return (
+        (pattern, is_fact) if len(options) == 1 else (AnyOf(tuple(options), reader.span_from(start)), False)
+    )
+
+
+def _chain(text: _Text) -> tuple[Pattern, bool]:
+    """Events one after the other. All links bind alike, to the left; `before` sees its neighbours only."""
+    reader, start = text.reader, text.reader.here
+    facts, links = [_fact(text)], []
+    while link := _link(reader):
+        links.append(link)
+        facts.append(_fact(text))
+    for number, link in enumerate(links):
+        if link == "before":
+            left, right = facts[number : number + 2]
+            facts[number] = _phrase(text, start, partial(not_after, left, right), left, right)
+    pattern = facts[0]
+    for link, right in zip(links, facts[1:], strict=True):
+        order = Order.STRONG if link == "followed by" else Order.WEAK
+        pattern = replace(linked(pattern, right, order), span=reader.span_from(start))
+    return pattern, not links
+
+
+def _link(reader: Reader) -> str | None:
+    """Take the words between two events; None if the chain ends here."""
+    if reader.accept_word("followed"):
+        if not reader.accept_word("by"):
+            reader.unexpected("'by' after 'followed'")
+        return "followed by"
+    if reader.accept_word("then"):
+        reader.accept_word("immediately")
+        return "then"
+    if reader.accept_word("before"):
+        return "before"
+    if reader.at("end", ")") or reader.at_word(*JOINS):
+        return None
+    wanted = "a word such as 'followed by', 'then', 'or', 'and', 'within'"
+    hint = did_you_mean(reader.here.text.lower(), WORDS, "words stand outside the quotes")
+    if reader.at_word("repeated"):
+        hint = "`repeated … times` comes right after the event, before `without`"
+    reader.unexpected(wanted, hint)
+    # Go on as if it were a link, unless no event follows.
+    while not reader.at("end", ")", "string", "(") and not reader.at_word(*JOINS, *LINKS):
+        reader.advance()
+    return "followed by" if reader.at("string", "(") else _link(reader)
+
+
+def _fact(text: _Text) -> Pattern:
+    reader, start = text.reader, text.reader.here
+    pattern = _operand(text)
+    if reader.accept_word("repeated"):
+        pattern = _repeated(text, start, pattern)
+    while reader.accept_word("without"):
+        other = _operand(text)
+        pattern = _phrase(text, start, partial(_without, pattern, other), pattern, other)
+    return pattern
+
+
+def _without(pattern: Pattern, other: Pattern) -> Pattern:
+    return without(pattern, plain_events(other, "`without`"))
+
+
+def _operand(text: _Text) -> Pattern:
+    reader = text.reader
+    if reader.at("string"):
+        return _event(text)
+    if reader.at("("):
+        return _group(text)
+    unquoted = reader.at("name") and not reader.at_word(*WORDS)
+    hint = f'names stand in quotes: "{reader.here.text}"' if unquoted else None
+    reader.unexpected("an event in quotes or '('", hint)
+    if unquoted or reader.at("number", "duration", "time"):
+        reader.advance()
+    return UNREADABLE
+
+
+def _event(text: _Text) -> Pattern:
+    quoted = text.reader.advance()
+    name = event_name(quoted, text.reader, text.names, text.catalog)
+    return UNREADABLE if name is None else Atom((EventSpec(name, span=quoted.span),), span=quoted.span)
+
+
+def _group(text: _Text) -> Pattern:
+    reader, index = text.reader, text.reader.index
+    reader.advance()
+    pattern = _sentence(text)
+    if not reader.accept(")"):
+        reader.unexpected("')' or a word such as 'followed by'")
+        reader.leave(index)
+    return pattern
+
+
+def _repeated(text: _Text, start: Token, pattern: Pattern) -> Pattern:
+    reader, how = text.reader, "write repeated 3 times"
+    times = 1
+    if not reader.at("number"):
+        reader.unexpected("how many times", how)
+    elif isinstance(reader.here.value, int):
+        times = reader.here.value
+    else:
+        reader.note("bad-count", f"{reader.here.text} times cannot be counted", reader.here.span, how)
+    reader.accept("number")
+    if not (reader.accept_word("times") or reader.accept_word("time")):
+        reader.unexpected("'times'", how)
+    text.room -= times * sum(1 for _ in specs(pattern))
+    if text.room < 0:
+        message = "written out, the repetitions are too large"
+        reader.note(
+            "too-large", message, reader.span_from(start), f"at most {MAX_NAMES:,} event names in all"
+        )
+        return pattern
+    return _phrase(text, start, lambda: repeated(pattern, times), pattern)

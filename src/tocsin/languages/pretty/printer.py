@@ -1,0 +1,133 @@
+"""Writes a pattern in the pretty language; `parse(show(p)) == p` for every pattern the language can say.
+
+Timers are named anew when the sentence is read: T1, T2, …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from tocsin.algebra.pattern import AllOf, AnyOf, Atom, EventSpec, Order, Pattern, Repeat, Sequence, Timed
+from tocsin.algebra.subscription import Subscription
+from tocsin.events import format_duration
+from tocsin.languages.phrases import is_repetition
+from tocsin.languages.recognise import as_event, as_not_followed_by, as_within, not_expressible, runs
+
+# How tightly each construct binds; what binds no tighter than its surroundings is put in parentheses.
+_SENTENCE, _AND, _OR, _CHAIN, _FACT = range(5)
+
+
+def show_subscription(subscription: Subscription, names: Mapping[str, str] | None = None) -> str:
+    """The sentence of a subscription that is nothing but a pattern.
+
+    >>> show_subscription(Subscription(Atom((EventSpec("Event_A"),))), {"Event A": "Event_A"})
+    '"Event A"'
+    """
+    extras = {
+        "named composites": subscription.definitions,
+        "`where`": subscription.where,
+        "a detection policy": subscription.detection,
+        "a distribution policy": subscription.distribution,
+    }
+    for what, extra in extras.items():
+        if extra:
+            raise not_expressible("pretty", what, None, "write it in the core language")
+    return show(subscription.pattern, names)
+
+
+def show(pattern: Pattern, names: Mapping[str, str] | None = None) -> str:
+    """The sentence of a pattern; raises `PatternError` if there is none.
+
+    >>> show(Sequence((Atom((EventSpec("A"),)), Atom((EventSpec("B"),))), Order.STRONG))
+    '"A" followed by "B"'
+
+    Args:
+        names: the table of names that `parse` takes; its types are called what it calls them.
+    """
+    return _show(pattern, _SENTENCE, {name: quoted for quoted, name in (names or {}).items()})
+
+
+def _show(pattern: Pattern, outside: int, names: Mapping[str, str]) -> str:
+    text, strength = _text(pattern, names)
+    return text if strength >= outside else f"({text})"
+
+
+def _text(pattern: Pattern, names: Mapping[str, str]) -> tuple[str, int]:
+    match pattern:
+        case Atom():
+            return _atom(pattern, names), _FACT
+        case Sequence():
+            return _sequence(pattern, names)
+        case AnyOf(options):
+            return " or ".join(_show(option, _CHAIN, names) for option in options), _OR
+        case AllOf(left, right):
+            return f"{_show(left, _AND, names)} and {_show(right, _OR, names)}", _AND
+        case Timed():
+            return _timed(pattern, names), _SENTENCE
+        case Repeat():
+            hint = "say how often, or write it in the core language"
+            raise not_expressible("pretty", "any number of times", pattern.span, hint)
+        case _:
+            assert_never(pattern)
+
+
+def _sequence(sequence: Sequence, names: Mapping[str, str]) -> tuple[str, int]:
+    if sequence.order is Order.STRONG:
+        facts = [(part, 1) for part in sequence.parts]
+    elif sequence.order is Order.WEAK:
+        facts = list(runs(sequence.parts))
+    else:
+        raise not_expressible("pretty", f"a {sequence.order.value} sequence", sequence.span)
+    words = []
+    for number, (part, times) in enumerate(facts):
+        if times > 1:
+            words.append(_repeated(part, times, names))
+        else:
+            # Links bind to the left, so that a chain can go on from another one.
+            words.append(_show(part, _CHAIN if number == 0 else _FACT, names))
+    link = " followed by " if sequence.order is Order.STRONG else " then "
+    return link.join(words), _CHAIN if len(words) > 1 else _FACT
+
+
+def _repeated(part: Pattern, times: int, names: Mapping[str, str]) -> str:
+    if isinstance(part, Atom):
+        return _atom(part, names, f" repeated {times} times")
+    return f"{_show(part, _FACT, names)} repeated {times} times"
+
+
+def _timed(timed: Timed, names: Mapping[str, str]) -> str:
+    if timed.timer.after is None:
+        hint = "write it in the core language: ( … , … )_{T1@2004-01-31T19:00:00}"
+        raise not_expressible("pretty", "a timer at a fixed time", timed.span, hint)
+    limit = f' within "{format_duration(timed.timer.after)}"'
+    if (stoppers := as_not_followed_by(timed)) is not None:
+        events = " or ".join(_event(spec, names) for spec in stoppers)
+        what = events if len(stoppers) == 1 else f"({events})"
+        return f"{_show(timed.first, _FACT, names)} not followed by {what}{limit}"
+    second = as_within(timed)
+    if second is None:
+        hint = "only `not followed by` waits for the timer"
+        raise not_expressible("pretty", f"what waits for the timer {timed.timer.name}", timed.span, hint)
+    whole = Sequence(
+        (timed.first, *(second.parts if isinstance(second, Sequence) else (second,))), Order.WEAK
+    )
+    if isinstance(timed.first, Atom) and is_repetition(whole):
+        return _sequence(whole, names)[0] + limit
+    return f"{_show(timed.first, _CHAIN, names)} followed by {_show(second, _FACT, names)}{limit}"
+
+
+def _atom(atom: Atom, names: Mapping[str, str], how_often: str = "") -> str:
+    event = as_event(atom)
+    if event is None:
+        what = "what is not in a set" if atom.negated else "several events in one"
+        hint = "write it in the core language" if atom.negated else "join them with `or`"
+        raise not_expressible("pretty", what, atom.span, hint)
+    own, stoppers = event
+    return _event(own, names) + how_often + "".join(f" without {_event(spec, names)}" for spec in stoppers)
+
+
+def _event(spec: EventSpec, names: Mapping[str, str]) -> str:
+    if spec.filter is not None:
+        raise not_expressible("pretty", "a filter", spec.span, "write it in the core language")
+    return '"' + names.get(spec.name, spec.name).replace('"', '""') + '"'

@@ -1,0 +1,95 @@
+"""What a subscription is fed: events with its key, and composite events disguised as primitive ones.
+
+Paper: 003, "Publish/Subscribe Infrastructure Support" (composite events are published disguised as primitive ones).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from tocsin.events import Composite, Constituent, Event, TimerEvent, Value
+
+# Ids of disguised composites lie below all others: a composite comes before a primitive event of equal time (C.3.13).
+_LOWEST, _STRIDE = -(1 << 62), 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class Input(Event):
+    """An event as a detector sees it; `original` is what was published."""
+
+    original: Event | Composite = field(kw_only=True)
+
+
+def as_input(event: Event) -> Input:
+    """A published event as input."""
+    if isinstance(event, Input):
+        return event
+    return Input(event.id, event.types, event.interval, event.attributes, None, event.source, original=event)
+
+
+def disguised(composite: Composite, source: str, rank: tuple[int, int], attributes: Sequence[str]) -> Input:
+    """A composite event as an event that other subscriptions can use. It has its variables, and its key, as attributes.
+
+    Args:
+        rank: the number of its subscription and its own number there; it decides the order at equal times.
+        attributes: the names of the attributes its key was made of.
+    """
+    key = dict(zip(attributes, key_values(composite.key, attributes), strict=True))
+    number = _LOWEST + rank[0] * _STRIDE + rank[1]
+    known = {**key, **composite.attributes}
+    return Input(number, composite.types, composite.interval, known, None, source, original=composite)
+
+
+def keyed(event: Input, attributes: Sequence[str]) -> Input | None:
+    """The event with the value of its key, or None if it lacks one of the attributes."""
+    values = [event.attributes.get(name) for name in attributes]
+    if any(value is None for value in values):
+        return None
+    return replace(event, key=values[0] if len(values) == 1 else _as_text(values)) if values else event
+
+
+def _as_text(values: Sequence[Value]) -> str:
+    """Several values as one: equal texts for equal values, and for no others."""
+    # 2.0 is the same key as 2, but not the same as '2'.
+    return repr([int(v) if isinstance(v, float) and v.is_integer() else v for v in values])
+
+
+def key_values(key: Value | tuple[Value, ...], attributes: Sequence[str]) -> tuple[Value, ...]:
+    """The key of a composite event as a tuple, however many attributes it is made of."""
+    return key if isinstance(key, tuple) else (key,) if attributes else ()
+
+
+def opened(composite: Composite, attributes: Sequence[str]) -> Composite:
+    """A detected composite event with what was published in place of what the detector saw."""
+    constituents = tuple(Constituent(c.role, _original(c.event, attributes)) for c in composite.constituents)
+    key = composite.key
+    if len(attributes) > 1:
+        first = next(c.event for c in composite.leaves() if isinstance(c.event, Input))
+        key = tuple(first.attributes[name] for name in attributes)
+    return replace(composite, constituents=constituents, key=key)
+
+
+def _original(
+    event: Event | TimerEvent | Composite, attributes: Sequence[str]
+) -> Event | TimerEvent | Composite:
+    match event:
+        case Input():
+            return event.original
+        case Composite():
+            return opened(event, attributes)
+        case _:
+            return event
+
+
+def composite_order(composite: Composite) -> tuple[int, int, list[tuple[int, int, int, bool, int | str]]]:
+    """Sort key of composite events: the total order, then the order of their events."""
+    interval = composite.interval
+    return interval.end, interval.start, [_position(c.event) for c in composite.leaves()]
+
+
+def _position(event: Event | TimerEvent | Composite) -> tuple[int, int, int, bool, int | str]:
+    if isinstance(event, TimerEvent):
+        return event.at, event.at, 2, True, event.name  # a timer comes after the events of its moment
+    assert isinstance(event, Event)
+    return event.interval.end, event.interval.start, 1, isinstance(event.id, str), event.id

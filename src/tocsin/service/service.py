@@ -1,0 +1,265 @@
+"""The service that applications talk to: register types, publish events, subscribe to patterns of them.
+
+Paper: 003, Fig. 5 (registerType, createCE, publish, subscribe, unsubscribe), "Detection Policies".
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
+from typing import NewType
+
+from tocsin.algebra.subscription import Detection as DetectionPolicy
+from tocsin.algebra.subscription import Subscription
+from tocsin.errors import InputError, did_you_mean
+from tocsin.events import Catalog, Event, EventType
+from tocsin.events.stability import policy
+from tocsin.languages.binding import Expression
+from tocsin.runtime.feed import FOREVER
+from tocsin.service.create import Duration, Moment, duration, interval, moment, new_event
+from tocsin.service.delivery import Delivery
+from tocsin.service.limit import Limit
+from tocsin.service.names import composite_type, uses, with_composites
+from tocsin.service.request import check_key, read_request
+from tocsin.service.subscriber import Callback, Detection, Selection, Subscriber, Unused, origin
+
+SubscriptionId = NewType("SubscriptionId", int)
+
+
+class Service:
+    """Publish events and subscribe to patterns of them, in one process.
+
+    >>> service = Service()
+    >>> service.register_type("Door", {"room": "string"})
+    >>> service.register_type("Temp", {"room": "string", "temp": "float"})
+    >>> number = service.subscribe("[Door];[Temp(temp < 15)]", lambda cold: print(cold.ids), key="room", name="Cold")
+    >>> service.publish(service.create_event("Door", room="FE02", at="2004-01-31T19:00:00"))
+    >>> service.publish(service.create_event("Temp", room="FE02", temp=14.0, at="2004-01-31T19:01:00"))
+    [1, 2]
+
+    A subscription sees what is published after it was made. What it finds is published in turn, under its name, so that
+    other subscriptions can use it. Callbacks may publish, subscribe and unsubscribe; what they publish comes after what is
+    being delivered. Several threads may use one service.
+
+    Args:
+        catalog: event types and sets to begin with. A catalog that is not closed takes events of types that were
+            never registered.
+        sources: the names of all sources of events. Guaranteed and probabilistic detection wait for them.
+    """
+
+    def __init__(self, catalog: Catalog | None = None, *, sources: Iterable[str] = ()) -> None:
+        self._catalog = Catalog(closed=True) if catalog is None else copy.deepcopy(catalog)
+        self._sources = tuple(dict.fromkeys(sources))
+        self._delivery = Delivery()
+        self._ids, self._numbers = count(1), count(1)
+
+    # Types and events
+
+    def register_type(
+        self, name: str, attributes: Mapping[str, str] | None = None, *, parent: str | None = None
+    ) -> None:
+        """Make an event type known, with the types of its attributes: string, int, float, bool or timestamp."""
+        self._check_free(name)
+        self._catalog.declare(EventType(name, dict(attributes or {}), parent))
+
+    def register_set(self, name: str, members: Iterable[str]) -> None:
+        """Give several types one name, to be used as in `[Door in Sensors]`."""
+        self._check_free(name)
+        self._catalog.declare_set(name, members)
+
+    def create_event(
+        self,
+        type: str,
+        attributes: Mapping[str, object] | None = None,
+        /,
+        *,
+        at: Moment | None = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
+        source: str | None = None,
+        id: int | str | None = None,
+        **more: object,
+    ) -> Event:
+        """A new event of a registered type, not yet published.
+
+        Args:
+            attributes: attributes whose names are taken, such as `source`; others are simply named.
+            at: when it happened, or `start` and `end`: an ISO text, a datetime, or microseconds since 1970.
+            id: unique among all events; by default a number of its own.
+        """
+        own = next(self._ids) if id is None else id
+        return new_event(
+            self._catalog, own, type, interval(at, start, end), source, {**(attributes or {}), **more}
+        )
+
+    def publish(self, event: Event) -> None:
+        """Deliver an event to everyone who subscribed to it, alone or as part of a pattern."""
+        end = event.interval.end
+        if event.interval.start > end:
+            raise InputError("bad-time", "the event ends before it starts", hint="exchange start and end")
+        self._check_source(event.source)
+        self._delivery.do(lambda subscriber: subscriber.arrive(event.source, event, end), end)
+
+    def heartbeat(self, source: str, at: Moment) -> None:
+        """Say that a source has nothing to tell up to this time, so that nobody waits for it."""
+        self._check_source(source)
+        end = moment(at)
+        self._delivery.do(lambda subscriber: subscriber.arrive(source, None, end), end)
+
+    def advance(self, time: Moment) -> None:
+        """Let time go on: all events up to and at this time have been published, timers up to it run out."""
+        end = moment(time)
+        self._delivery.do(lambda subscriber: subscriber.advance(end), end)
+
+    def close(self) -> None:
+        """The end of all time: events that wait are used, timers run out, and nothing can be published any more."""
+        if not self._delivery.closed:
+            self._delivery.do(lambda subscriber: subscriber.advance(FOREVER), FOREVER)
+            self._delivery.closed = True
+
+    # Subscriptions
+
+    def subscribe(
+        self,
+        expression: str | Subscription | Expression,
+        callback: Callback,
+        *,
+        language: str = "core",
+        key: str | Sequence[str] | None = None,
+        detection: str | DetectionPolicy | None = None,
+        name: str | None = None,
+        options: Mapping[str, object] | None = None,
+        sources: Iterable[str] | None = None,
+        limit: str | Sequence[str] | None = None,
+        every: Duration | None = None,
+    ) -> SubscriptionId:
+        """Call back with every event of a type, or every composite event of a pattern, from now on.
+
+        Args:
+            expression: `Temp(temp < 15)` for single events, or a pattern in one of the languages.
+            callback: gets an `Event` for single events, a `Composite` for patterns.
+            key: an attribute or several; the pattern is then looked for among the events that agree in them.
+            detection: `best-effort` (as it arrives), `guaranteed` (in order, once nothing earlier can come) or
+                `probabilistic(0.95)`; it takes precedence over what the expression says.
+            name: under which other subscriptions can use the composites.
+            options: readings of the language, such as `restart`; and `stability`, see `tocsin.events.stability`.
+            sources: the sources to listen to and to wait for; by default all of the service.
+            limit: attributes; of events that agree in type and in these, one is used `every` so often.
+        """
+        with self._delivery.lock:
+            number = next(self._numbers)
+            label = name or f"subscription-{number}"
+            self._check_free(label)
+            others = [other for other in self._subscribers if other.publishes]
+            catalog = with_composites(self._catalog, (o.composite for o in others if o.composite is not None))
+            request = read_request(
+                expression, catalog, name=label, language=language, detection=detection, options=options
+            )
+            used = uses(request.subscription)
+            self._check_order(label, used)
+            keys = _names(key)
+            check_key(keys, used, catalog)
+            upstream = tuple(other.name for other in others if other.name in used)
+            mode, single = request.detection.mode, request.single
+            waits = mode != "best-effort"
+            heard = self._heard(mode, sources, upstream) if waits or sources is not None else None
+            self._delivery.subscribers[number] = Subscriber(
+                number,
+                label,
+                callback,
+                Selection(single) if single else Detection(request.subscription, keys, in_order=waits),
+                policy(mode, heard or (), stability=request.stability, threshold=request.detection.threshold),
+                waits=waits,
+                since=self._delivery.done,
+                sources=heard,
+                key=keys,
+                limits=_limits(_names(limit), every),
+                uses=used,
+                upstream=upstream,
+                composite=composite_type(request.subscription, catalog, keys),
+                publishes=name is not None and single is None,
+            )
+        return SubscriptionId(number)
+
+    def unsubscribe(self, id: SubscriptionId) -> None:
+        """Call back no more. Detection goes on only as long as another subscription uses the composites."""
+        with self._delivery.lock:
+            subscribers = self._delivery.subscribers
+            if id not in subscribers or subscribers[id].callback is None:
+                raise InputError("unknown-subscription", f"there is no subscription {id}")
+            subscribers[id].callback = None
+            # Backwards: one that goes may have been the last to use an earlier one.
+            for number, one in reversed(tuple(subscribers.items())):
+                needed = any(one.name in other.upstream for other in subscribers.values())
+                if one.callback is None and not needed:
+                    del subscribers[number]
+
+    # Sources
+
+    def silent(self, after: Duration) -> tuple[str, ...]:
+        """The sources that somebody waits for and that have told nothing for longer than this, in the time of events."""
+        gap = duration(after)
+        waiting = [one.policy.silent(self._delivery.latest, gap) for one in self._subscribers if one.waits]
+        return tuple(source for source in self._sources if any(source in names for names in waiting))
+
+    def leave_out(self, source: str) -> None:
+        """Wait for a source no longer. Its events are still used as long as they are in time."""
+        self._check_source(source)
+        self._delivery.do(lambda subscriber: subscriber.leave_out(source), self._delivery.latest)
+
+    @property
+    def unused(self) -> tuple[Unused, ...]:
+        """Events that a subscription could not use: they came too late, or lack the key."""
+        return tuple(one for subscriber in self._subscribers for one in subscriber.unused)
+
+    # What is checked
+
+    @property
+    def _subscribers(self) -> tuple[Subscriber, ...]:
+        return tuple(self._delivery.subscribers.values())
+
+    def _check_free(self, name: str) -> None:
+        taken = "an event type" if name in self._catalog.names else None
+        taken = "a subscription" if any(one.name == name for one in self._subscribers) else taken
+        if taken is not None:
+            raise InputError("duplicate-name", f"{name!r} is {taken} already", hint="choose another name")
+
+    def _check_order(self, name: str, used: frozenset[str]) -> None:
+        """Refuse loops. A subscription uses only what was there before, so they cannot be longer than this."""
+        if name in used:
+            hint = "give the subscription another name"
+            raise InputError("subscription-loop", f"{name} would be made of its own composites", hint=hint)
+        for other in self._subscribers:
+            if name in other.uses:
+                raise InputError(
+                    "subscription-loop",
+                    f"{other.name} already uses events of the type {name!r}, which would now be composites",
+                    hint="first make the subscription whose composites are used; two cannot use each other",
+                )
+
+    def _check_source(self, source: str | None) -> None:
+        if self._sources and source not in self._sources:
+            told = "the event has no source" if source is None else f"the source {source!r} is not declared"
+            raise InputError("unknown-source", told, hint=did_you_mean(source or "", self._sources))
+
+    def _heard(self, mode: str, sources: Iterable[str] | None, upstream: Sequence[str]) -> frozenset[str]:
+        """The sources a subscription listens to: those asked for, and the subscriptions it uses."""
+        own = self._sources if sources is None else tuple(sources)
+        if not own:
+            message = f"{mode} detection must know all sources of events"
+            raise InputError("no-sources", message, hint="name them: Service(sources=[…])")
+        for source in own:
+            self._check_source(source)
+        return frozenset({*own, *(origin(name) for name in upstream)})
+
+
+def _names(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names or ())
+
+
+def _limits(by: tuple[str, ...], every: Duration | None) -> tuple[Limit, ...]:
+    if bool(by) != (every is not None):
+        hint = "say limit=('name',), every='1min'"
+        raise InputError("bad-option", "limit and every belong together", hint=hint)
+    return (Limit(by, duration(every)),) if every is not None else ()

@@ -1,0 +1,69 @@
+"""The event channel: consumers register, are replaced, and do not notice each other; and the drawing."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+from tocsin.algebra.machine import Machine
+from tocsin.automata.machine import construct, simplify
+from tocsin.automata.machine.channel import Channel
+from tocsin.automata.machine.draw import draw
+from tocsin.errors import InputError
+from tocsin.languages.ecl import parse, show_filter, show_output
+
+
+def machine(text: str) -> Machine:
+    return construct(parse(text).expression)
+
+
+def test_consumers_get_what_they_asked_for() -> None:
+    channel = Channel(
+        {"S": machine("repeat {push(x) {sequential {a, b}}}"), "T": machine("repeat {push(y) {b}}")}
+    )
+    delivered = [channel.push({"type": letter}) for letter in "abb"]
+    assert delivered == [[], [("S", "x"), ("T", "y")], [("T", "y")]]
+
+
+def test_a_machine_is_replaced_while_the_channel_runs() -> None:
+    channel = Channel(
+        {"S": machine("push(x) {sequential {a, b}}"), "T": machine("push(x) {sequential {a, b}}")}
+    )
+    channel.push({"type": "a"})
+    channel.replace("S", machine("push(z) {b}"))
+    channel.register("U", machine("push(u) {a}"))
+    assert channel.consumers == ("S", "T", "U")
+    # T has kept its progress, S has started anew.
+    assert sorted(channel.push({"type": "b"})) == [("S", "z"), ("T", "x")]
+    channel.remove("U")
+    assert channel.push({"type": "a"}) == []
+    assert channel.consumers == ("S", "T")
+
+
+def test_suppliers_can_ask_first() -> None:
+    channel = Channel({"S": machine("repeat {push(x) {<alt < 500>}}")})
+    assert channel.wants({"alt": 3})
+    assert not channel.wants({"alt": 700})
+    assert not Channel().wants({"alt": 3})
+
+
+def test_unknown_and_duplicate_consumers() -> None:
+    channel = Channel({"Cockpit": machine("a")})
+    with pytest.raises(InputError, match="did you mean 'Cockpit'"):
+        channel.remove("Cokpit")
+    with pytest.raises(InputError, match="already"):
+        channel.register("Cockpit", machine("b"))
+
+
+def test_a_drawing_is_xml_with_everything_in_it() -> None:
+    one = simplify(machine('repeat {push("<&>") {do {accumulate {a, b}} unless {<alt < 500>}}}'))
+    picture = ElementTree.fromstring(draw(one, show_filter, show_output))
+    name = "{http://www.w3.org/2000/svg}"
+    assert len(picture.findall(f"{name}circle")) == len(one.states)
+    assert len(picture.findall(f"{name}g/{name}rect")) == len(one.transitions)
+    texts = {text.text for text in picture.iter(f"{name}text")}
+    assert {"a", "b", "<alt < 500>", 'ε / "<&>"', *one.states} <= texts
+    # No two things at one place.
+    places = [(c.get("cx"), c.get("cy")) for c in picture.findall(f"{name}circle")]
+    assert len(set(places)) == len(places)

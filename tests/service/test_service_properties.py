@@ -1,0 +1,135 @@
+"""Whatever order events arrive in, the service finds what the ordered trace has."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from itertools import pairwise
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from strategies import subscriptions, traces
+
+from tocsin.algebra.pattern import AllOf, walk
+from tocsin.algebra.semantics import Detector, detect
+from tocsin.algebra.subscription import Subscription
+from tocsin.algebra.where import keeps
+from tocsin.events import Catalog, Composite, Event, Value, total_order, trace
+from tocsin.service import Service
+
+SOURCES = ("s1", "s2", "s3")
+
+
+def shapes(composites: list[Composite]) -> list[str]:
+    """What must be equal: the events in their order and nesting, the interval and the key."""
+    return sorted(f"{c.key} {c.ids} {c.interval.start}-{c.interval.end}" for c in composites)
+
+
+def with_key(event: Event, source: str | None = None) -> Event:
+    """The key of an event as an attribute, which is where the service looks for it."""
+    return replace(event, attributes={**event.attributes, "room": event.key}, source=source)
+
+
+@st.composite
+def arrivals(draw: st.DrawFn) -> tuple[list[Event], list[Event]]:
+    """A trace, and the same events as they arrive: each source in its own order, the sources in any."""
+    events = [with_key(event, draw(st.sampled_from(SOURCES))) for event in draw(traces(keys=("p", "q")))]
+    queues: dict[str | None, list[Event]] = defaultdict(list)
+    for event in trace(events):
+        queues[event.source].append(event)
+    order = draw(st.permutations([event.source for event in events]))
+    return events, [queues[source].pop(0) for source in order]
+
+
+def published(service: Service, arriving: list[Event]) -> None:
+    for event in arriving:
+        service.publish(event)
+    service.close()
+
+
+@given(subscriptions(), arrivals(), st.booleans())
+def test_guaranteed_detection_finds_what_the_ordered_trace_has(
+    subscription: Subscription, arriving: tuple[list[Event], list[Event]], by_key: bool
+) -> None:
+    found: list[Composite] = []
+    service = Service(Catalog(), sources=SOURCES)
+    service.subscribe(subscription, found.append, detection="guaranteed", key="room" if by_key else None)
+    events, order = arriving
+    published(service, order)
+    keyed = events if by_key else [replace(event, key=None) for event in events]
+    assert shapes(found) == shapes(detect(subscription, keyed))
+    assert service.unused == ()
+
+
+@given(subscriptions(depth=2), arrivals())
+def test_composites_that_are_published_back_are_what_named_composites_are(
+    subscription: Subscription, arriving: tuple[list[Event], list[Event]]
+) -> None:
+    assume(subscription.definitions)
+    whole = replace(subscription, where=None)
+    service = Service(Catalog(), sources=SOURCES)
+    for definition in whole.definitions:
+        part = Subscription(definition.pattern, reading=whole.reading)
+        service.subscribe(part, lambda composite: None, detection="guaranteed", name=definition.name)
+    found: list[Composite] = []
+    service.subscribe(replace(whole, definitions=()), found.append, detection="guaranteed")
+    events, order = arriving
+    published(service, order)
+    assert shapes(found) == shapes(detect(whole, [replace(event, key=None) for event in events]))
+
+
+@given(subscriptions(definitions=0), st.data())
+def test_best_effort_detection_is_the_detector_fed_as_events_arrive(
+    subscription: Subscription, data: st.DataObject
+) -> None:
+    assume(not any(isinstance(node, AllOf) for node in walk(subscription.pattern)))
+    drawn = data.draw(st.permutations(data.draw(traces())))
+    # Ids grow as events arrive: the runtime does not look at them to tell which of two of equal time came first.
+    arriving = [replace(with_key(event), id=number) for number, event in enumerate(drawn)]
+    found: list[Composite] = []
+    service = Service(Catalog())
+    service.subscribe(subscription, found.append, key="room", detection="best-effort")
+    published(service, arriving)
+
+    detectors: dict[Value, Detector] = {}
+    expected: list[Composite] = []
+    clock = -1
+    for event in arriving:
+        detector = detectors.setdefault(
+            event.key, Detector(subscription.name, subscription.pattern, subscription.reading, event.key)
+        )
+        detector.advance(event.interval.end - 1)
+        end, start, text, number = total_order(event)
+        detector.take(event, (end, start, 1, text, number))
+        clock = max(clock, end - 1)
+        for other in detectors.values():
+            other.advance(clock)
+    for detector in detectors.values():
+        detector.advance(1 << 61)
+        expected += [one for one in detector.found() if keeps(subscription.where, one)]
+    assert shapes(found) == shapes(expected)
+
+
+@settings(max_examples=30)
+@given(subscriptions(), arrivals(), st.integers(1, 8))
+def test_composites_come_as_soon_as_they_are_certain_and_in_order(
+    subscription: Subscription, arriving: tuple[list[Event], list[Event]], cut: int
+) -> None:
+    found: list[Composite] = []
+    service = Service(Catalog(), sources=SOURCES)
+    service.subscribe(subscription, found.append, detection="guaranteed")
+    events, order = arriving
+    for event in order[:cut]:
+        service.publish(event)
+    early = len(found)
+    for source in SOURCES:
+        service.heartbeat(source, max([event.interval.end for event in order[:cut]], default=0))
+    published(service, order[cut:]) if cut < len(order) and _may_follow(order[:cut], order[cut:]) else service.close()
+    assert early <= len(found)
+    ends = [composite.interval.end for composite in found]
+    assert all(first <= second for first, second in pairwise(ends))
+
+
+def _may_follow(before: list[Event], after: list[Event]) -> bool:
+    latest = max(event.interval.end for event in before)
+    return all(event.interval.end >= latest for event in after)
