@@ -8,6 +8,7 @@ from textwrap import dedent
 import pytest
 
 from tocsin.cases.files import read_cases
+from tocsin.cases.runner import run_cases
 from tocsin.errors import CaseError
 
 FULL = """\
@@ -119,7 +120,6 @@ def test_a_mistake_is_underlined_in_its_file(tmp_path: Path) -> None:
         ("{pattern: '[A]', events: [A @ 1s], error: x}", "needs no events"),
         ("{pattern: '[A]', pattern: '[B]', matches: []}", "'pattern' stands here twice"),
         ("{id: 1, kind: detect, language: core}", "has no 'expect'"),
-        ("{id: 1, kind: detect, language: core, expect: {}, matches: []}", "a case has no key 'matches'"),
         ("{pattern: '[A]', expression: '[A]', matches: []}", "a case has no key 'expression'"),
         ("pattern: [A", "bad-yaml"),
         ("pattern: !!python/name:os.system ''\nmatches: []", "there is no tag"),
@@ -148,3 +148,13 @@ def test_anchors_cannot_make_a_file_explode(tmp_path: Path) -> None:
     lines += [f"- &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
     text = "pattern: '[A]'\nmatches: []\noptions:\n  x:\n" + "\n".join("  " + line for line in lines) + "\n"
     assert "stands for more than" in _error(tmp_path, text)
+
+
+def test_an_unknown_key_of_a_full_case_fails_that_case_alone(tmp_path: Path) -> None:
+    text = """\
+    - {id: 1, kind: parse, language: core, expression: '[A]', expect: {error: false}, mathces: []}
+    - {id: 2, kind: parse, language: core, expression: '[A]', expect: {error: false}}
+    """
+    outcomes = list(run_cases(read_cases(_file(tmp_path, text)), ["reference"], skip_unknown=True))
+    assert [outcome.status for outcome in outcomes] == ["failed", "passed"]
+    assert "no key 'mathces'" in outcomes[0].why

@@ -38,7 +38,7 @@ def test_help_shows_every_command_with_examples(capsys: pytest.CaptureFixture[st
     code, out, _ = _run(capsys, "--help")
     assert code == 0
     assert all(f"tocsin {command} " in out for command in ("run", "detect", "explain", "test"))
-    for command in ("detect", "explain", "test"):
+    for command in ("run", "detect", "explain", "test"):
         code, out, _ = _run(capsys, command, "--help")
         assert code == 0
         assert f"examples:\n  tocsin {command} " in out

@@ -36,8 +36,8 @@ from tocsin.algebra.correlation import (
     labelled,
 )
 from tocsin.algebra.correlation_check import check
-from tocsin.algebra.correlation_notices import notices
 from tocsin.algebra.correlation_outcome import Arrival
+from tocsin.algebra.correlation_warnings import warnings
 from tocsin.automata import acceptor
 from tocsin.automata.acceptor.guard import compile_guard
 from tocsin.automata.acceptor.guard import holds as holds_compiled
@@ -144,7 +144,7 @@ def test_a_library_reads_back_without_new_warnings(several: list[Correlation]) -
     library = Library(tuple(replace(one, name=f"C{number}") for number, one in enumerate(several)))
     read = parse(show(library))
     assert read == library
-    assert not [notice for notice in read.notices if notice.code == "mixed-operators"]
+    assert not [warning for warning in read.warnings if warning.code == "mixed-operators"]
 
 
 @given(correlations, traces, readings)
@@ -152,7 +152,7 @@ def test_a_statement_is_skipped_only_after_a_warning(
     correlation: Correlation, trace: Trace, reading: Reading
 ) -> None:
     assert not check(correlation)
-    if not any(notice.code == "absent-event" for notice in notices(correlation)):
+    if not any(warning.code == "absent-event" for warning in warnings(correlation)):
         assert reference.run(correlation, trace, reading).skipped == ()
 
 
@@ -173,7 +173,7 @@ def _never_runs(correlation: Correlation, number: int) -> bool:
     simple = Is(next(part.label for branch in correlation.branches for part in labelled(branch)))
     cases = [Case(simple, case.body) for case in correlation.cases]
     cases[number] = correlation.cases[number]
-    return any(notice.code == "never-true" for notice in notices(replace(correlation, cases=tuple(cases))))
+    return any(warning.code == "never-true" for warning in warnings(replace(correlation, cases=tuple(cases))))
 
 
 def _names(trace: Trace) -> tuple[str, ...]:

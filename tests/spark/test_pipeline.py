@@ -461,6 +461,8 @@ def test_composites_are_events_of_other_subscriptions(spark: SparkSession, tmp_p
     [
         ('format = "jsonl"\npath = "rooms.jsonl"', 'format = "table"\ntable = "no_such_table"', "unreadable-source", 5),
         ('id = "id"', 'id = "number"', "unknown-column", 7),
+        ('id = "id"', 'rename = { rom = "room" }', "unknown-column", 7),
+        ('id = "id"', 'rename = { of = "tocsin_of" }', "bad-column", 2),
         ('id = "id"', 'limit = [{ type = "In", by = ["floor"], every = "1s" }]', "unknown-column", 7),
         ("In(who = $who)];[Out(who = $who)]);", "In(whom = $who)];[Out(who = $who)]);", "unknown-attribute", 12),
         ("In.no = Out.of", "In.no = 'one'", "type-mismatch", 17),

@@ -262,24 +262,11 @@ class Correlation:
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
-    """Something in a text that is allowed, but hardly meant."""
-
-    code: str
-    message: str
-    span: Span | None = None
-    hint: str | None = None
-
-    def __str__(self) -> str:
-        return str(PatternError(self.code, self.message, self.span, self.hint))
-
-
-@dataclass(frozen=True, slots=True)
 class Library:
-    """The correlations of one file, and what is to be said about them."""
+    """The correlations of one file; warnings are errors that are not raised."""
 
     correlations: tuple[Correlation, ...]
-    notices: tuple[Notice, ...] = field(default=(), compare=False)
+    warnings: tuple[PatternError, ...] = field(default=(), compare=False)
 
     def find(self, name: str) -> Correlation | None:
         """The correlation of this name."""

@@ -21,7 +21,7 @@ def endless(machine: Machine, limit: int = MAX_CELLS) -> Answer:
     Answer(holds=True, witness=())
     """
     prepared = prepare(machine)
-    alphabet = alphabet_of(prepared.filters)
+    alphabet = alphabet_of(prepared.asked.filters)
     wanted = [accepted(prepared, symbol) for symbol in alphabet.symbols]
     steps = 0
 

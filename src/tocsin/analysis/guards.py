@@ -31,7 +31,7 @@ def overlapping_guards(expression: Expression) -> list[PatternError]:
 
 def _overlap(first: Mode, second: Mode) -> list[PatternError]:
     alphabet = alphabet_of([first.guard, second.guard])
-    everything = (1 << len(alphabet.filters)) - 1
+    everything = (1 << len(alphabet.asked.filters)) - 1
     common = [
         event
         for event, satisfied in zip(alphabet.symbols, alphabet.truths, strict=True)

@@ -50,7 +50,7 @@ def need(subject: Expression | Machine, reading: Reading = Reading(), limit: int
     prepared = prepare(machine)
     sizes = len(machine.states), len(machine.transitions)
     try:
-        alphabet = alphabet_of(prepared.filters)
+        alphabet = alphabet_of(prepared.asked.filters)
         table = determinise(prepared, alphabet, limit)
     except LimitError:
         return Need(*sizes, None, None, len(machine.states), None, None)

@@ -39,11 +39,12 @@ KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class WrittenCase:
-    """A case and where it is written."""
+    """A case and where it is written. A case with a `problem` has failed, and the others of its file are run."""
 
     file: str
     line: int
     case: Case
+    problem: str = ""
 
     @property
     def place(self) -> str:
@@ -74,14 +75,14 @@ def _case(document: Document, node: yaml.Node) -> WrittenCase:
     # `kind` is what every full case has, and `pattern` what every short one has.
     short = "kind" not in fields and any(key in fields for key in SHORT_KEYS if key not in KEYS)
     known = SHORT_KEYS if short else KEYS
-    for key, (place, _) in fields.items():
-        if key not in known:
-            hint = did_you_mean(key, known)
-            document.fail(place, f"a case has no key {key!r}", hint, "unknown-key")
+    unknown = [key for key in fields if key not in known]
     if short:
+        for key in unknown:
+            document.fail(fields[key][0], f"a case has no key {key!r}", did_you_mean(key, known), "unknown-key")
         return WrittenCase(document.name, document.line(node), full_case(document, node, fields))
     for key in REQUIRED:
         if key not in fields:
             hint = "or write it in short: pattern, events, matches"
             document.fail(node, f"this case has no {key!r}", hint, "missing-key")
-    return WrittenCase(document.name, document.line(node), document.value(node))
+    problem = "; ".join(f"a case has no key {key!r}: {did_you_mean(key, known)}" for key in unknown)
+    return WrittenCase(document.name, document.line(node), document.value(node), problem)

@@ -1,7 +1,19 @@
 """Runs the cases of the KSU correlation language (paper 001).
 
-The engine `reference` takes the paper's definitions literally, `local` runs the compiled acceptors. Cases
-about a text alone, its types or where its events come from, do not depend on the engine.
+The engine `reference` takes the paper's definitions literally, `local` runs the compiled acceptors. Cases about
+a text alone do not depend on the engine.
+
+| kind | given | expect |
+|---|---|---|
+| `match` | a filter, a trace | `matches`, `shortest` |
+| `triggers` | a filter, options, a trace | `triggers` |
+| `equivalence` | a filter, another, the alphabet | `equal_triggers` |
+| `labelexpr` | a guard, `active` and `aborted` labels | `value` |
+| `correlation`, `payload` | a correlation, its IDL, options, a trace | `outputs`, `triggers`, `aborted_at_end`, … |
+| `typecheck`, `parse` | a text, its IDL | `warning` |
+| `decompose` | a filter, the `placement` of its events | `node_local`, `cross_node` |
+
+Every kind may expect an `error`: true, false, a code, or a message that says the same as ours.
 """
 
 from __future__ import annotations
@@ -9,35 +21,32 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
-from typing import Any
 
 from tocsin.algebra import correlation_semantics as reference
-from tocsin.algebra.correlation import Branches, Collection, Correlation, Notice, Reading, Switch
-from tocsin.algebra.correlation_outcome import Arrival, Outcome
+from tocsin.algebra.correlation import Branches, Collection, Correlation, Reading, Switch
 from tocsin.algebra.correlation_split import decompose
 from tocsin.algebra.correlation_types import Types
 from tocsin.automata import acceptor
 from tocsin.automata.acceptor.guard import compile_guard
 from tocsin.automata.acceptor.guard import holds as holds_compiled
 from tocsin.automata.acceptor.machine import is_complete, step
-from tocsin.cases.ksu_answers import agreeing, bare, output_answer, payload, trigger_answer, unlabelled
-from tocsin.cases.model import Case, Handler, Skip
-from tocsin.errors import PatternError, PatternErrors
+from tocsin.cases import ksu_answers as answers
+from tocsin.cases.model import Case, Handler, Skip, only_keys
+from tocsin.errors import CaseError, TocsinError
 from tocsin.languages.ksu import parse, parse_filter, parse_guard, parse_idl
 
+Answers = Mapping[str, object]
+
 _MAX_TRACES = 1_000
-_TRIGGER_KEYS = ("at", "branch", "labels")
+_OUTCOME = ("outputs", "triggers", "aborted_at_end", "skipped", "dead")
 
 
-def _compare(expected: Mapping[str, object], got: Mapping[str, object]) -> tuple[object, object]:
-    """Both answers, key by key; a key that nothing answers makes the case fail."""
-    return dict(expected), {key: got.get(key, f"nothing answers {key!r}") for key in expected}
-
-
-def _is_local(case: Case, engine: str) -> bool:
-    """Whether the compiled acceptor is asked for, not the reference; there is no third engine."""
+def _is_local(engine: str) -> bool:
+    """Whether compiled acceptors are asked for, not the reference; there is no third engine."""
+    if engine == "spark":
+        raise Skip("KSU is not on Spark yet")
     if engine not in ("reference", "local"):
-        raise Skip(f"{case['kind']} cases of KSU do not run on the engine {engine!r}")
+        raise CaseError("unknown-engine", f"there is no engine {engine!r}")
     return engine == "local"
 
 
@@ -47,45 +56,44 @@ def _filter_only(case: Case, branches: Branches) -> Correlation:
     return Correlation("", "", (), branches, (Switch("abort", aborted),))
 
 
-def _text(case: Case) -> str:
-    return f"{case['expression']}\n{case.get('idl') or ''}"
+def _types(case: Case) -> Types | None:
+    return parse_idl(case["idl"]) if case.get("idl") else None
 
 
 # --- filters and guards -----------------------------------------------------------------------------
 
 
-def _match(case: Case, engine: str) -> tuple[object, object]:
+def _match(case: Case, local: bool) -> Answers:
     """Does the whole trace match, and is it a shortest match? `||` matches as `|` does."""
     trace = [str(event) for event in case["trace"]]
     correlation = _filter_only(case, (reduce(Collection, parse_filter(case["expression"])),))
-    if _is_local(case, engine):
-        program = acceptor.compile_correlation(correlation)
-        branch, marks, complete = program.branches[0], 0, [False]
-        dead = branch.dead(acceptor.start(program).off)
-        for event in trace:
-            marks = step(branch.machine, marks, dead, event)
-            complete.append(is_complete(branch.machine, marks, dead))
-        shortest = complete[-1] and not any(complete[:-1])
-        return _compare(case["expect"], {"matches": complete[-1], "shortest": shortest})
-    left = reference.without(correlation.branches[0], frozenset(correlation.initial[0].labels))
-    matches = left is not None and reference.matches(left, trace)
-    shortest = left is not None and reference.is_shortest(left, trace)
-    return _compare(case["expect"], {"matches": matches, "shortest": shortest})
+    if not local:
+        left = reference.without(correlation.branches[0], frozenset(correlation.initial[0].labels))
+        return {
+            "matches": left is not None and reference.matches(left, trace),
+            "shortest": left is not None and reference.is_shortest(left, trace),
+        }
+    program = acceptor.compile_correlation(correlation)
+    branch, marks, complete = program.branches[0], 0, [False]
+    dead = branch.dead(acceptor.start(program).off)
+    for event in trace:
+        marks = step(branch.machine, marks, dead, event)
+        complete.append(is_complete(branch.machine, marks, dead))
+    return {"matches": complete[-1], "shortest": complete[-1] and not any(complete[:-1])}
 
 
-def _triggers(case: Case, engine: str) -> tuple[object, object]:
+def _triggers(case: Case, local: bool) -> Answers:
     """When does a filter trigger, on which window, with which labels?"""
-    return _outcome_answers(case, engine, _filter_only(case, parse_filter(case["expression"])), None)
+    return _outcome(case, local, _filter_only(case, parse_filter(case["expression"])), None)
 
 
-def _equivalence(case: Case, engine: str) -> tuple[object, object]:
+def _equivalence(case: Case, local: bool) -> Answers:
     """Do two filters trigger alike? The reference tries every trace of a length, the acceptor decides."""
     left, right = parse_filter(case["expression"]), parse_filter(case["other"])
-    if _is_local(case, engine):
-        equal = acceptor.difference(left, right) is None
-    else:
-        equal = all(_windows(left, trace) == _windows(right, trace) for trace in _traces(case["alphabet"]))
-    return _compare(case["expect"], {"equal_triggers": equal})
+    if local:
+        return {"equal_triggers": acceptor.difference(left, right) is None}
+    tried = ((_windows(left, trace), _windows(right, trace)) for trace in _traces(case["alphabet"]))
+    return {"equal_triggers": all(first == second for first, second in tried)}
 
 
 def _windows(branches: Branches, trace: Iterable[str]) -> set[tuple[int, int]]:
@@ -99,124 +107,106 @@ def _traces(alphabet: Iterable[str]) -> Iterable[tuple[str, ...]]:
     return itertools.product(events, repeat=length)
 
 
-def _labelexpr(case: Case, engine: str) -> tuple[object, object]:
+def _labelexpr(case: Case, local: bool) -> Answers:
     """Is a guard true, with these labels active and those aborted?"""
     guard = parse_guard(case["expression"])
     active, aborted = case["given"]["active"], case["given"]["aborted"]
-    if not _is_local(case, engine):
-        return _compare(case["expect"], {"value": reference.holds(guard, active, aborted)})
-    numbers = {label: number for number, label in enumerate(sorted({*case["alphabet"], *active, *aborted}))}
+    if not local:
+        return {"value": reference.holds(guard, active, aborted)}
+    numbers = {name: number for number, name in enumerate(sorted({*case["alphabet"], *active, *aborted}))}
     bits = [sum(1 << numbers[label] for label in set(labels)) for labels in (active, aborted)]
-    return _compare(case["expect"], {"value": holds_compiled(compile_guard(guard, numbers), *bits)})
+    return {"value": holds_compiled(compile_guard(guard, numbers), *bits)}
 
 
-# --- correlations -----------------------------------------------------------------------------------
+# --- correlations and texts -------------------------------------------------------------------------
 
 
-def _correlation(case: Case, engine: str) -> tuple[object, object]:
+def _correlation(case: Case, local: bool) -> Answers:
     """What does a correlation send, when does it trigger, and which labels are off in the end?"""
-    types = parse_idl(case["idl"]) if case.get("idl") else None
-    try:
-        library = parse(case["expression"], types)
-    except PatternErrors as found:
-        return _compare(
-            case["expect"], {"error": agreeing(case["expect"].get("error"), found.errors, _text(case))}
-        )
-    return _outcome_answers(case, engine, library.correlations[0], types)
+    types = _types(case)
+    library = parse(case["expression"], types)
+    if len(library.correlations) != 1:
+        raise CaseError("bad-case", "the text must have one correlation", hint="a case is about one")
+    return _outcome(case, local, library.correlations[0], types)
 
 
-def _outcome_answers(
-    case: Case, engine: str, correlation: Correlation, types: Types | None
-) -> tuple[object, object]:
-    """Run the trace and compare all that a case may ask of the outcome."""
-    trace = [_arrival(item) for item in case["trace"]]
+def _outcome(case: Case, local: bool, correlation: Correlation, types: Types | None) -> Answers:
+    """All that a case may ask of a run; an event that is sent on goes by its name unless payload matters."""
+    trace = [answers.arrival(written) for written in case["trace"]]
     reading = Reading.of(case.get("options") or {})
-    if _is_local(case, engine):
+    if local:
         outcome = acceptor.run(acceptor.compile_correlation(correlation, reading, types), trace)
     else:
         outcome = reference.run(correlation, trace, reading, types)
-    expected = dict(case["expect"])
-    keys = dict.fromkeys(key for trigger in expected.get("triggers", ()) for key in trigger) or _TRIGGER_KEYS
-    if "outputs" in expected:
-        expected["outputs"] = [[at, payload(written)] for at, written in expected["outputs"]]
-    return _compare(expected, _answers(outcome, keys, by_name=case["kind"] != "payload"))
-
-
-def _answers(outcome: Outcome, keys: Iterable[str], by_name: bool) -> Mapping[str, object]:
     return {
-        "triggers": [trigger_answer(trigger, keys) for trigger in outcome.triggers],
-        "outputs": [output_answer(output, by_name) for output in outcome.outputs],
+        "triggers": answers.triggers(case["expect"].get("triggers"), outcome.triggers),
+        "outputs": [answers.output(output, by_name=case["kind"] != "payload") for output in outcome.outputs],
         "aborted_at_end": list(outcome.aborted),
         "skipped": [skipped.at for skipped in outcome.skipped],
         "dead": [letter.at for letter in outcome.dead],
-        "error": False,
     }
 
 
-def _arrival(item: Any) -> Arrival:
-    if not isinstance(item, Mapping):
-        return Arrival(str(item))
-    attributes = {key: value for key, value in item.items() if key not in ("e", "type")}
-    return Arrival(str(item["e"]), item.get("type"), attributes)
-
-
-# --- texts ------------------------------------------------------------------------------------------
-
-_PARSERS: Mapping[str, Callable[[str], object]] = {
+_OTHER_PARSERS: Mapping[str, Callable[[str], object]] = {
     "ksu-filter": parse_filter,
     "ksu-labelexpr": parse_guard,
     "ksu-idl": parse_idl,
 }
 
 
-def _typecheck(case: Case, engine: str) -> tuple[object, object]:
+def _typecheck(case: Case, _: bool) -> Answers:
     """Which mistakes does a text have, or what is it warned about?"""
-    _is_local(case, engine)
-    expected = case["expect"]
-    errors: tuple[PatternError, ...] = ()
-    notices: tuple[Notice, ...] = ()
-    try:
-        if case["language"] in _PARSERS:
-            _PARSERS[case["language"]](case["expression"])
-        else:
-            notices = parse(case["expression"], parse_idl(case["idl"]) if case.get("idl") else None).notices
-    except PatternErrors as found:
-        errors = found.errors
-    return _compare(
-        expected,
-        {
-            "error": agreeing(expected.get("error"), errors, _text(case)),
-            "warning": agreeing(expected.get("warning"), notices, _text(case)),
-        },
-    )
+    read = _OTHER_PARSERS.get(case["language"])
+    if read is not None:
+        read(case["expression"])
+    warnings = () if read is not None else parse(case["expression"], _types(case)).warnings
+    return {"warning": answers.agreeing(case["expect"].get("warning"), warnings, answers.text(case))}
 
 
-def _decompose(case: Case, engine: str) -> tuple[object, object]:
+def _decompose(case: Case, _: bool) -> Answers:
     """Which parts of a filter can a node decide by itself, and which need several?"""
-    _is_local(case, engine)
     found = decompose(parse_filter(case["expression"]), case["given"]["placement"])
-    expected = dict(case["expect"])
-    if "node_local" in expected:
-        expected["node_local"] = [[node, unlabelled(text)] for node, text in expected["node_local"]]
-    if "cross_node" in expected:
-        expected["cross_node"] = [unlabelled(text) for text in expected["cross_node"]]
-    return _compare(
-        expected,
-        {
-            "node_local": [[part.node, bare(part.expression)] for part in found.node_local],
-            "cross_node": [bare(part) for part in found.cross_node],
-        },
-    )
+    return {
+        "node_local": [[part.node, answers.unlabelled(part.expression)] for part in found.node_local],
+        "cross_node": [answers.unlabelled(part) for part in found.cross_node],
+    }
+
+
+def _handler(answer: Callable[[Case, bool], Answers], *keys: str) -> Handler:
+    """Compare what a case expects with the answers; an error is an answer too."""
+
+    def handle(case: Case, engine: str) -> tuple[object, object]:
+        local = _is_local(engine)
+        expected = only_keys(case.get("expect"), (*keys, "error"), "expect")
+        if not expected:
+            raise CaseError("bad-case", "expect is empty", hint="say what must come out: " + ", ".join(keys))
+        got: dict[str, object] = {}
+        found: tuple[TocsinError, ...] = ()
+        try:
+            got.update(answer(case, local))
+        except CaseError:
+            raise
+        except TocsinError as refused:
+            if "error" not in expected:
+                raise
+            found = answers.every(refused)
+        got["error"] = answers.agreeing(expected.get("error"), found, answers.text(case))
+        return (
+            {key: answers.normal(key, value) for key, value in expected.items()},
+            {key: got[key] for key in expected if key in got},
+        )
+
+    return handle
 
 
 HANDLERS: Mapping[str, Handler] = {
-    "match": _match,
-    "triggers": _triggers,
-    "equivalence": _equivalence,
-    "labelexpr": _labelexpr,
-    "correlation": _correlation,
-    "payload": _correlation,
-    "typecheck": _typecheck,
-    "parse": _typecheck,
-    "decompose": _decompose,
+    "match": _handler(_match, "matches", "shortest"),
+    "triggers": _handler(_triggers, "triggers"),
+    "equivalence": _handler(_equivalence, "equal_triggers"),
+    "labelexpr": _handler(_labelexpr, "value"),
+    "correlation": _handler(_correlation, *_OUTCOME),
+    "payload": _handler(_correlation, *_OUTCOME),
+    "typecheck": _handler(_typecheck, "warning"),
+    "parse": _handler(_typecheck, "warning"),
+    "decompose": _handler(_decompose, "node_local", "cross_node"),
 }

@@ -1,7 +1,7 @@
 """How answers of the KSU engines and of its cases are written, so that the two can be compared.
 
-An error of ours agrees with an expected one when it names everything that one names and has a further word in
-common with it: which mistake was found is what counts, not the wording.
+A mistake we report agrees with an expected message when it names everything that one names and has a further
+word in common with it: which mistake was found is what counts, not the wording.
 
 >>> from tocsin.errors import PatternError
 >>> text = "N correlation C (E a) l1:a { case l9: push a }"
@@ -15,20 +15,15 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tocsin.algebra.correlation import (
-    Accumulation,
-    Atom,
-    Collection,
-    Expression,
-    Labelled,
-    Notice,
-    Sequence,
-)
-from tocsin.algebra.correlation_outcome import Output, Trigger
-from tocsin.errors import PatternError
+from tocsin.algebra.correlation import Accumulation, Atom, Collection, Expression, Labelled, Sequence
+from tocsin.algebra.correlation_outcome import Arrival, Output, Trigger
+from tocsin.cases.model import Case, only_keys
+from tocsin.errors import PatternErrors, TocsinError
 from tocsin.languages.ksu import parse_filter
 from tocsin.languages.ksu.printer import show_expression
 
+_TRIGGER_KEYS = ("at", "branch", "window", "labels")
+_CODE = re.compile(r"[a-z]+(?:-[a-z]+)+")
 _WORD = re.compile(r"\w+(?:::\w+)*")
 # Words that say the same in a message about a mistake; those in the first line say nothing.
 _SAME = {
@@ -41,22 +36,35 @@ _SAME = {
 _MEANINGS = {word: meaning for meaning, words in _SAME.items() for word in words.split()}
 
 
-def trigger_answer(trigger: Trigger, keys: Iterable[str]) -> Mapping[str, object]:
-    """A trigger with the keys a case asks for."""
-    known = {
-        "at": trigger.at,
-        "branch": trigger.branch,
-        "window": list(trigger.window),
-        "labels": list(trigger.labels),
-    }
-    return {key: known.get(key, f"nothing answers {key!r}") for key in keys}
+def text(case: Case) -> str:
+    """The texts a case is about."""
+    return f"{case['expression']}\n{case.get('idl') or ''}"
 
 
-def output_answer(output: Output, by_name: bool) -> object:
-    """An output: a forwarded event by its name if that is asked for, else by its type and attributes."""
-    if output.event is not None and by_name:
-        return [output.at, output.event]
-    return [output.at, payload({"type": output.type, **output.attributes})]
+def arrival(written: Any) -> Arrival:
+    """An event of a trace: a name, or a mapping with the name under `e`, the type, and the attributes."""
+    if not isinstance(written, Mapping):
+        return Arrival(str(written))
+    attributes = {key: value for key, value in written.items() if key not in ("e", "type")}
+    return Arrival(str(written["e"]), written.get("type"), attributes)
+
+
+def triggers(expected: Any, found: Iterable[Trigger]) -> list[Mapping[str, object]]:
+    """Triggers, each with the keys that the expected ones have."""
+    asked = [only_keys(trigger, _TRIGGER_KEYS, "a trigger") for trigger in expected or ()]
+    keys = dict.fromkeys(key for trigger in asked for key in trigger) or _TRIGGER_KEYS
+    return [{key: _plain(getattr(trigger, key)) for key in keys} for trigger in found]
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def output(sent: Output, by_name: bool) -> list[object]:
+    """An output: an event that was sent on by its name, if that is asked for, else by type and attributes."""
+    if sent.event is not None and by_name:
+        return [sent.at, sent.event]
+    return [sent.at, payload({"type": sent.type, **sent.attributes})]
 
 
 def payload(written: Any) -> object:
@@ -71,28 +79,51 @@ def payload(written: Any) -> object:
     return f"{held['type']}{{}}" if set(held) == {"type"} else held
 
 
-def agreeing(expected: object, found: Iterable[PatternError | Notice], text: str) -> object:
-    """The expected answer itself if one of the messages agrees with it, else the messages.
+def normal(key: str, expected: Any) -> object:
+    """What a case expects, in the form in which it is compared."""
+    match key:
+        case "outputs":
+            return [[at, payload(written)] for at, written in expected]
+        case "triggers":
+            return [{**t, "labels": sorted(t["labels"])} if "labels" in t else t for t in expected]
+        case "aborted_at_end":
+            return sorted(expected)
+        case "node_local":
+            return [[node, _one_spelling(part)] for node, part in expected]
+        case "cross_node":
+            return [_one_spelling(part) for part in expected]
+        case _:
+            return expected
 
-    An answer of true or false only asks whether there are any. `text` is what the messages are about.
+
+def every(error: TocsinError) -> tuple[TocsinError, ...]:
+    """The mistakes that an error stands for."""
+    return error.errors if isinstance(error, PatternErrors) else (error,)
+
+
+def agreeing(expected: object, found: Iterable[TocsinError], about: str) -> object:
+    """The expected answer itself if one of the mistakes agrees with it, else the mistakes.
+
+    An answer of true or false only asks whether there are any. `about` is the text they were found in.
     """
-    messages = [f"{item.code}: {item.message} ({item.hint or ''})" for item in found]
+    found = list(found)
     if isinstance(expected, bool) or expected is None:
-        return expected if bool(messages) == bool(expected) else messages
-    return expected if any(_agrees(str(expected), message, text) for message in messages) else messages
+        return expected if bool(found) == bool(expected) else [str(error) for error in found] or False
+    agreed = any(_agrees(str(expected), error, about) for error in found)
+    return expected if agreed else [str(error) for error in found]
 
 
-def _agrees(expected: str, message: str, text: str) -> bool:
-    names = set(_WORD.findall(text))
-    wanted, said = _words(expected), _words(message)
-    meant = {_meaning(word) for word in wanted - names}
-    return wanted & names <= said and (
-        not meant - {""} or bool(meant & {_meaning(word) for word in said} - {""})
-    )
+def _agrees(expected: str, error: TocsinError, about: str) -> bool:
+    if _CODE.fullmatch(expected):
+        return error.code == expected
+    names = set(_WORD.findall(about))
+    wanted, said = _words(expected), _words(f"{error.code} {error.message} {error.hint or ''}")
+    meant = {_meaning(word) for word in wanted - names} - {""}
+    return wanted & names <= said and (not meant or bool(meant & {_meaning(word) for word in said}))
 
 
-def _words(text: str) -> set[str]:
-    return {word for found in _WORD.findall(text) for word in (found, *found.split("_"))}
+def _words(message: str) -> set[str]:
+    return set(_WORD.findall(message))
 
 
 def _meaning(word: str) -> str:
@@ -101,14 +132,13 @@ def _meaning(word: str) -> str:
     return _MEANINGS.get(singular, singular)
 
 
-def unlabelled(text: str) -> str:
-    """A part of a filter without its labels, in one spelling."""
-    return " || ".join(show_expression(_bare(branch)) for branch in parse_filter(text))
-
-
-def bare(expression: Expression) -> str:
+def unlabelled(expression: Expression) -> str:
     """The text of an expression without its labels."""
     return show_expression(_bare(expression))
+
+
+def _one_spelling(part: str) -> str:
+    return " || ".join(unlabelled(branch) for branch in parse_filter(part))
 
 
 def _bare(expression: Expression) -> Expression:

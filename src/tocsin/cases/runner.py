@@ -66,6 +66,8 @@ def _handler(language: str, kind: str) -> Handler:
 
 
 def _run(written: WrittenCase, engine: str, skip_unknown: bool) -> Outcome:
+    if written.problem:
+        return Outcome(written, engine, "failed", written.problem)
     try:
         handler = _handler(str(written.case["language"]), str(written.case["kind"]))
         expected, got = handler(written.case, engine)

@@ -15,13 +15,14 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 import tocsin
-from tocsin.spark.java import find_java
+from tocsin.spark.java import Java, find_java
 from tocsin.spark.jvm import quiet_java_options, start_jvm
 
 _GIB = 1024**3
 
 # Two threads that start at once must get the same session.
 _starting = threading.Lock()
+_javas: list[Java] = []  # the one that was started, for the line that says which
 
 
 def local_session(
@@ -57,6 +58,11 @@ def _new_session(
     if "spark.log.level" not in settings:
         context.setLogLevel("ERROR")
     return SparkSession(context)
+
+
+def java_in_use() -> str:
+    """Which Java Spark runs on, in one line."""
+    return _javas[-1].describe() if _javas else "a Java that was running before"
 
 
 def available_cores() -> int:
@@ -115,7 +121,10 @@ def _start(settings: Mapping[str, str]) -> SparkContext:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     # PySpark keeps the JVM of a stopped session for the next one.
-    gateway = start_jvm(conf, find_java()) if SparkContext._gateway is None else None
+    gateway = None
+    if SparkContext._gateway is None:
+        _javas.append(find_java())
+        gateway = start_jvm(conf, _javas[-1])
     return SparkContext(conf=conf, gateway=gateway)
 
 

@@ -21,6 +21,7 @@ from typing import assert_never
 
 from tocsin.algebra.fields import Field, Fields, holds
 from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or, Unify, comparisons
+from tocsin.automata.machine.ask import Questions, answers, questions
 from tocsin.errors import InputError, LimitError
 from tocsin.values import Relation, Value
 
@@ -32,14 +33,14 @@ _ORDERED = (Relation.LT, Relation.LE, Relation.GT, Relation.GE)
 class Alphabet:
     """Kinds of events, each with an example, and which predicates an event of the kind satisfies, as bits."""
 
-    filters: tuple[Filter, ...]
+    asked: Questions
     symbols: tuple[Fields, ...]
     truths: tuple[int, ...]
     _known: Mapping[int, int] = field(repr=False, compare=False)
 
     def symbol(self, event: Fields) -> int:
         """The number of the kind an event is of."""
-        return self.symbol_of(truths(self.filters, event))
+        return self.symbol_of(answers(self.asked, event))
 
     def symbol_of(self, satisfied: int) -> int:
         """The number of the kind of an event that satisfies these predicates."""
@@ -52,17 +53,12 @@ class Alphabet:
         return self._known[satisfied]
 
 
-def truths(filters: Sequence[Filter], event: Fields) -> int:
-    """Which predicates an event satisfies, as bits."""
-    return sum(1 << i for i, filter in enumerate(filters) if holds(filter, event))
-
-
 def enumerated(filters: Iterable[Filter], events: Iterable[Fields]) -> Alphabet:
     """The alphabet of just these events."""
-    filters, events = tuple(dict.fromkeys(filters)), tuple(events)
-    satisfied = tuple(truths(filters, event) for event in events)
+    asked, events = questions(filters), tuple(events)
+    satisfied = tuple(answers(asked, event) for event in events)
     known = {bits: i for i, bits in reversed(list(enumerate(satisfied)))}
-    return Alphabet(filters, events, satisfied, known)
+    return Alphabet(asked, events, satisfied, known)
 
 
 def alphabet_of(
@@ -71,41 +67,39 @@ def alphabet_of(
     """The alphabet of all events that the predicates can tell apart; refuses one of more than `limit` kinds.
 
     Args:
-        types: for each type of events, that type and those it is a subtype of; None if types have no
-        subtypes.
+        types: for each type of events, that type and those it is a subtype of; None if types have no subtypes.
     """
-    filters = tuple(dict.fromkeys(filters))
-    regions = {name: list(_regions(name, filters, types)) for name in _names(filters)}
+    asked = questions(filters)
+    own: dict[str, list[Compare]] = {}
+    for comparison in (c for filter in asked.filters for c in comparisons(filter)):
+        own.setdefault(comparison.left.name, []).append(comparison)
+    # `type` first: it usually decides which other fields matter.
+    names = sorted(own, key=lambda name: name != "type")
+    regions = {name: _regions(name, own[name], types) for name in names}
     found: dict[int, Fields] = {}
-    for example in _examples(filters, regions, limit):
-        found.setdefault(truths(filters, example), example)
+    for example in _examples(asked, regions, limit):
+        found.setdefault(answers(asked, example), example)
         if len(found) > limit:
             raise _too_many(limit)
-    return Alphabet(filters, tuple(found.values()), tuple(found), {bits: i for i, bits in enumerate(found)})
+    return Alphabet(asked, tuple(found.values()), tuple(found), {bits: i for i, bits in enumerate(found)})
 
 
 def _too_many(limit: int) -> LimitError:
     return LimitError("alphabet-too-large", f"the predicates tell more than {limit:,} kinds of events apart")
 
 
-def _names(filters: Sequence[Filter]) -> list[str]:
-    """The fields the predicates name, `type` first: it usually decides which others matter."""
-    found = dict.fromkeys(c.left.name for filter in filters for c in comparisons(filter))
-    return sorted(found, key=lambda name: name != "type")
-
-
-def _examples(filters: Sequence[Filter], regions: Mapping[str, list[Field]], limit: int) -> Iterator[Fields]:
+def _examples(asked: Questions, regions: Mapping[str, list[Field]], limit: int) -> Iterator[Fields]:
     """An example for each combination of regions that can matter: fields that no longer do are left out."""
     pending: list[dict[str, Field]] = [{}]
     visited = 0
     while pending:
         example = pending.pop()
         visited += 1
-        if visited > 16 * limit:
+        if visited > 4 * limit:
             raise _too_many(limit)
-        undecided = (f for f in filters if _partial(f, example) is None)
-        open_names = {c.left.name for filter in undecided for c in comparisons(filter)} - example.keys()
-        name = next((name for name in regions if name in open_names), None)
+        undecided = (filter for _, filter in asked.rest if _partial(filter, example) is None)
+        open_names = {c.left.name for filter in undecided for c in comparisons(filter)} | asked.equal.keys()
+        name = next((name for name in regions if name in open_names and name not in example), None)
         if name is None:
             yield {key: value for key, value in example.items() if value is not None}
         else:
@@ -132,24 +126,25 @@ def _partial(filter: Filter, example: Fields) -> bool | None:
             assert_never(filter)
 
 
-def _regions(name: str, filters: Sequence[Filter], types: Iterable[frozenset[str]] | None) -> Iterator[Field]:
+def _regions(name: str, own: Sequence[Compare], types: Iterable[frozenset[str]] | None) -> list[Field]:
     """An example for each region that the constants cut a field into; None where the field is absent."""
-    own = [c for filter in filters for c in comparisons(filter) if c.left.name == name]
     candidates: list[Field] = [None]
     if name == "type" and types is not None:
         candidates += list(types)
     else:
         candidates += _candidates([c.right.value for c in own if isinstance(c.right, Literal)], own)
-    seen = set()
+    if not any(c.relation in _ORDERED for c in own):
+        return candidates
+    seen: dict[tuple[bool, ...], Field] = {}
     for candidate in candidates:
-        answers = tuple(holds(comparison, {name: candidate}) for comparison in own)
-        if answers not in seen:
-            seen.add(answers)
-            yield candidate
+        seen.setdefault(tuple(holds(comparison, {name: candidate}) for comparison in own), candidate)
+    return list(seen.values())
 
 
 def _candidates(constants: Sequence[Value], own: Sequence[Compare]) -> list[Value]:
     """Values of which one lies in each region: the constants, others, and what lies between them."""
+    if all(c.relation is Relation.EQ for c in own):
+        return list(dict.fromkeys(constants))
     numbers = sorted({c for c in constants if isinstance(c, int | float) and not isinstance(c, bool)})
     texts = list(dict.fromkeys(c for c in constants if isinstance(c, str)))
     found: list[Value] = [*texts, *numbers]

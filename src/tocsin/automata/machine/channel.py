@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tocsin.algebra.fields import Fields, holds
+from tocsin.algebra.fields import Fields
 from tocsin.algebra.machine import Machine
 from tocsin.algebra.output import Emitted, value_of
+from tocsin.automata.machine.ask import answers
 from tocsin.automata.machine.compile import Compiled, State, compile_machine, feed, start
 from tocsin.automata.machine.passes.compose import compose
 from tocsin.errors import InputError, did_you_mean
@@ -79,7 +80,7 @@ class Channel:
 
     def wants(self, event: Fields) -> bool:
         """Whether an event can matter to anybody, ever; if not, a supplier need not send it."""
-        return any(holds(filter, event) for group in self._groups for filter in group.compiled.filters)
+        return any(answers(group.compiled.asked, event) for group in self._groups)
 
     def _add(self, machines: Mapping[str, Machine]) -> None:
         compiled = compile_machine(compose(machines))

@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tocsin.algebra.completion_semantics import Run, Status
-from tocsin.algebra.fields import Fields, holds
+from tocsin.algebra.fields import Fields
 from tocsin.algebra.machine import Machine
 from tocsin.algebra.output import Emit, value_of
-from tocsin.algebra.predicate import Filter
 from tocsin.automata.machine.alphabet import alphabet_of
-from tocsin.automata.machine.execute import Prepared, bits, enabled, prepare, react
+from tocsin.automata.machine.ask import Questions, answers, questions
+from tocsin.automata.machine.execute import Prepared, enabled, prepare, react, users_of
 from tocsin.automata.machine.execute import start as start_of
 from tocsin.automata.machine.execute import status as status_of
 from tocsin.automata.machine.passes.decompose import decompose
@@ -31,6 +31,8 @@ from tocsin.errors import LimitError
 
 # How many steps of a part that is no table are remembered.
 MAX_REMEMBERED = 10_000
+# Above this size the passes take seconds.
+MAX_ARCS = 500_000
 PASSES = (remove_unreachable, remove_steps, share)
 
 State = tuple[int, ...]
@@ -54,7 +56,7 @@ class Compiled:
     """A machine that is ready to run. Its state is a number for each part."""
 
     parts: tuple[Part, ...]
-    filters: tuple[Filter, ...]
+    asked: Questions
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -63,7 +65,9 @@ class Compiled:
 
 
 def simplify(machine: Machine) -> Machine:
-    """The machine without what it does not need."""
+    """The machine without what it does not need; one of more than `MAX_ARCS` arcs is left as it is."""
+    if sum(len(t.clear) + len(t.target) for t in machine.transitions) > MAX_ARCS:
+        return machine
     for one in PASSES:
         machine = one(machine)
     return machine
@@ -86,22 +90,22 @@ def compile_machine(
     """
     types = None if types is None else list(types)
     simple = simplify(machine)
-    filters = simple.filters
-    number = {filter: i for i, filter in enumerate(filters)}
+    asked = questions(simple.filters)
+    number = {filter: i for i, filter in enumerate(asked.filters)}
     parts = []
     for one in decompose(simple):
         prepared = prepare(one)
         determinised, note = _table(prepared, types, limit)
-        asks = tuple(number[filter] for filter in prepared.filters)
+        asks = tuple(number[filter] for filter in prepared.asked.filters)
         parts.append(Part(prepared, asks, determinised, note))
-    return Compiled(tuple(parts), filters)
+    return Compiled(tuple(parts), asked)
 
 
 def _table(
     prepared: Prepared, types: list[frozenset[str]] | None, limit: int
 ) -> tuple[Determinised | None, str | None]:
     try:
-        alphabet = alphabet_of(prepared.filters, types)
+        alphabet = alphabet_of(prepared.asked.filters, types)
         return minimise(determinise(prepared, alphabet, limit)), None
     except LimitError as error:
         return None, f"{prepared.machine.name} is run as it is: {error.message}"
@@ -114,11 +118,11 @@ def start(compiled: Compiled) -> State:
 
 def feed(compiled: Compiled, state: State, event: Fields) -> tuple[State, tuple[Emit, ...]]:
     """The state after one more event, and the outputs it brought. Every predicate is asked once."""
-    answers = [holds(filter, event) for filter in compiled.filters]
+    answered = answers(compiled.asked, event)
     after: list[int] = []
     emits: list[Emit] = []
     for part, at in zip(compiled.parts, state, strict=True):
-        satisfied = sum(1 << j for j, i in enumerate(part.asks) if answers[i])
+        satisfied = sum(1 << j for j, i in enumerate(part.asks) if answered >> i & 1)
         at, made = _feed_part(part, at, satisfied)
         after.append(at)
         emits += made
@@ -133,8 +137,8 @@ def _feed_part(part: Part, state: int, satisfied: int) -> tuple[int, tuple[Emit,
     key = (state, satisfied)
     if key in part.remembered:
         return part.remembered[key]
-    accepted = sum(part.prepared.users[i] for i in bits(satisfied))
-    result = react(part.prepared, state, enabled(part.prepared, state) & accepted)
+    competing = enabled(part.prepared, state) & users_of(part.prepared, satisfied)
+    result = react(part.prepared, state, competing)
     if len(part.remembered) < MAX_REMEMBERED:
         part.remembered[key] = result
     return result

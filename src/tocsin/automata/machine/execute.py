@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tocsin.algebra.completion_semantics import Run, Status
-from tocsin.algebra.fields import Fields, holds
+from tocsin.algebra.fields import Fields
 from tocsin.algebra.machine import Machine, above
 from tocsin.algebra.output import Emit, value_of
-from tocsin.algebra.predicate import Filter
+from tocsin.automata.machine.ask import Questions, answers, questions
 from tocsin.errors import PatternError
 
 
@@ -33,8 +33,8 @@ class Prepared:
     near: tuple[int, ...]  # for each state, the transitions it can enable
     always: int  # the transitions that need no state
     internal: int  # the transitions that take no event
-    filters: tuple[Filter, ...]
-    users: tuple[int, ...]  # for each filter, the transitions it is the input of
+    asked: Questions  # the predicates of the inputs
+    users: tuple[int, ...]  # for each predicate, the transitions it is the input of
     success: int
     failure: int
 
@@ -65,7 +65,7 @@ def prepare(machine: Machine) -> Prepared:
         tuple(near),
         sum(1 << i for i, t in enumerate(machine.transitions) if not t.enable),
         sum(1 << i for i, t in enumerate(machine.transitions) if t.input is None),
-        tuple(users),
+        questions(users),
         tuple(users.values()),
         bits_of([machine.success] if machine.success is not None else ()),
         bits_of([machine.failure] if machine.failure is not None else ()),
@@ -91,9 +91,12 @@ def start(prepared: Prepared) -> int:
 
 def accepted(prepared: Prepared, event: Fields) -> int:
     """The transitions whose input an event satisfies."""
-    return sum(
-        users for filter, users in zip(prepared.filters, prepared.users, strict=True) if holds(filter, event)
-    )
+    return users_of(prepared, answers(prepared.asked, event))
+
+
+def users_of(prepared: Prepared, satisfied: int) -> int:
+    """The transitions whose input is one of some predicates."""
+    return sum(prepared.users[i] for i in bits(satisfied))
 
 
 def enabled(prepared: Prepared, configuration: int) -> int:

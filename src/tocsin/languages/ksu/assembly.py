@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tocsin.algebra.correlation import Correlation, Library, Notice
+from tocsin.algebra.correlation import Correlation, Library
 from tocsin.algebra.correlation_types import Types
 from tocsin.errors import PatternError, PatternErrors, Span, did_you_mean
 from tocsin.languages.ksu.words import SYMBOLS, skip_to
@@ -41,7 +41,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """The connections of a system, and what is to be said about them.
+    """The connections of a system, and what they are warned about.
 
     >>> found = parse_assembly("connect A.out1 -> Late.a; connect Late -> C.in1;")
     >>> str(found.sources("Late")["a"]), [str(port) for port in found.receivers("Late")]
@@ -49,7 +49,7 @@ class Assembly:
     """
 
     connections: tuple[Connection, ...]
-    notices: tuple[Notice, ...] = field(default=(), compare=False)
+    warnings: tuple[PatternError, ...] = field(default=(), compare=False)
 
     def sources(self, correlation: str) -> dict[str, Port]:
         """The port each event of a correlation is bound to."""
@@ -76,13 +76,13 @@ def parse_assembly(text: str, library: Library | None = None, types: Types | Non
             skip_to(reader, ";")
             reader.accept(";")
     errors = list(reader.errors)
-    notices: tuple[Notice, ...] = ()
+    warnings: tuple[PatternError, ...] = ()
     if library is not None:
         errors += _check(found, library, types)
-        notices = tuple(_unbound(found, library))
+        warnings = tuple(_unbound(found, library))
     if errors:
         raise PatternErrors(errors)
-    return Assembly(tuple(found), notices)
+    return Assembly(tuple(found), warnings)
 
 
 def show_assembly(assembly: Assembly) -> str:
@@ -163,7 +163,7 @@ def _check_flow(
     yield PatternError("wrong-type", message, connection.span)
 
 
-def _unbound(connections: list[Connection], library: Library) -> Iterator[Notice]:
+def _unbound(connections: list[Connection], library: Library) -> Iterator[PatternError]:
     """Events of the correlations in use that nobody sends."""
     names = {port.owner for c in connections for port in (c.source, c.target)}
     bound = {(c.target.owner, c.target.name) for c in connections}
@@ -173,7 +173,7 @@ def _unbound(connections: list[Connection], library: Library) -> Iterator[Notice
                 message = (
                     f"event {parameter.name} of {correlation.name} is bound to no port, so it never arrives"
                 )
-                yield Notice(
+                yield PatternError(
                     "unbound-event",
                     message,
                     parameter.span,

@@ -21,12 +21,11 @@ from tocsin.algebra.correlation import (
     Is,
     Labelled,
     Not,
-    Notice,
     Or,
     Sequence,
 )
 from tocsin.algebra.correlation_check import check_filter
-from tocsin.errors import PatternErrors
+from tocsin.errors import PatternError, PatternErrors
 from tocsin.languages.ksu.words import SYMBOLS, name
 from tocsin.languages.lexis import Failure, Reader
 
@@ -76,36 +75,38 @@ def _whole(reader: Reader, read: Callable[[], _T]) -> _T | None:
 # --- filters ----------------------------------------------------------------------------------------
 
 
-def read_filter(reader: Reader, notices: list[Notice]) -> Branches:
-    """The filter at this place of a text; what is worth a warning is added to `notices`."""
-    branches = [_collection(reader, notices)]
+def read_filter(reader: Reader, warnings: list[PatternError]) -> Branches:
+    """The filter at this place of a text; what is worth a warning is added to `warnings`."""
+    branches = [_collection(reader, warnings)]
     while reader.accept("||"):
-        branches.append(_collection(reader, notices))
+        branches.append(_collection(reader, warnings))
     return tuple(branches)
 
 
-def _collection(reader: Reader, notices: list[Notice]) -> Expression:
-    return _chain(reader, "|", Collection, lambda: _accumulation(reader, notices))[0]
+def _collection(reader: Reader, warnings: list[PatternError]) -> Expression:
+    return _chain(reader, "|", Collection, lambda: _accumulation(reader, warnings))[0]
 
 
-def _accumulation(reader: Reader, notices: list[Notice]) -> Expression:
+def _accumulation(reader: Reader, warnings: list[PatternError]) -> Expression:
     bare: list[Expression] = []
 
     def operand() -> Expression:
-        found, parts = _chain(reader, ";", Sequence, lambda: _primary(reader, notices))
+        found, parts = _chain(reader, ";", Sequence, lambda: _primary(reader, warnings))
         if parts > 1:
             bare.append(found)
         return found
 
     whole, parts = _chain(reader, "+", Accumulation, operand)
-    notices += [_mixed(sequence) for sequence in bare if parts > 1]
+    warnings += [_mixed(sequence) for sequence in bare if parts > 1]
     return whole
 
 
-def _mixed(sequence: Expression) -> Notice:
+def _mixed(sequence: Expression) -> PatternError:
     span = sequence.span
     text = span.text[span.start : span.end] if span else "…"
-    return Notice("mixed-operators", "';' binds tighter than '+'", span, f"write ({text}) to make that plain")
+    return PatternError(
+        "mixed-operators", "';' binds tighter than '+'", span, f"write ({text}) to make that plain"
+    )
 
 
 def _chain(
@@ -123,21 +124,21 @@ def _chain(
     return whole, parts
 
 
-def _primary(reader: Reader, notices: list[Notice]) -> Expression:
+def _primary(reader: Reader, warnings: list[PatternError]) -> Expression:
     if reader.at("name") and reader.ahead().kind == ":":
         label = name(reader, "a label")
         reader.advance()
         reader.nest(1)
-        body = _primary(reader, notices)
+        body = _primary(reader, warnings)
         reader.nest(-1)
         return Labelled(label.text, body, reader.span_from(label))
     if reader.accept("("):
         reader.nest(1)
-        inner = _collection(reader, notices)
+        inner = _collection(reader, warnings)
         while reader.at("||"):
             hint = "write | for a choice, or lift the || out of the parentheses"
             reader.note("nested-parallel", "|| is allowed at top level only", reader.advance().span, hint)
-            inner = Collection(inner, _collection(reader, notices))
+            inner = Collection(inner, _collection(reader, warnings))
         reader.nest(-1)
         reader.expect(")", "')' or an operator")
         return inner

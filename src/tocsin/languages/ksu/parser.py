@@ -18,7 +18,6 @@ from tocsin.algebra.correlation import (
     Correlation,
     Field,
     Library,
-    Notice,
     Parameter,
     Push,
     PushNew,
@@ -26,10 +25,10 @@ from tocsin.algebra.correlation import (
     Switch,
 )
 from tocsin.algebra.correlation_check import check_library
-from tocsin.algebra.correlation_notices import notices
 from tocsin.algebra.correlation_types import Types
+from tocsin.algebra.correlation_warnings import warnings
 from tocsin.algebra.predicate import Literal
-from tocsin.errors import PatternErrors
+from tocsin.errors import PatternError, PatternErrors
 from tocsin.languages.ksu.filter import read_filter, read_guard
 from tocsin.languages.ksu.words import SYMBOLS, name, skip_to, type_name
 from tocsin.languages.lexis import Failure, Reader
@@ -47,7 +46,7 @@ def parse(text: str, types: Types | None = None) -> Library:
     With event types at hand, the types of everything that is sent are checked as well.
     """
     reader = Reader(text, SYMBOLS)
-    noted: list[Notice] = []
+    noted: list[PatternError] = []
     found = []
     while not reader.at("end"):
         if correlation := _correlation(reader, noted):
@@ -56,11 +55,11 @@ def parse(text: str, types: Types | None = None) -> Library:
     errors = reader.errors + check_library(library, types)
     if errors:
         raise PatternErrors(errors)
-    noted += [notice for correlation in found for notice in notices(correlation)]
-    return Library(library.correlations, tuple(sorted(noted, key=lambda n: n.span.start if n.span else 0)))
+    noted += [warning for correlation in found for warning in warnings(correlation)]
+    return Library(library.correlations, tuple(sorted(noted, key=lambda w: w.span.start if w.span else 0)))
 
 
-def _correlation(reader: Reader, noted: list[Notice]) -> Correlation | None:
+def _correlation(reader: Reader, noted: list[PatternError]) -> Correlation | None:
     try:
         output, span = type_name(reader, "the type of the events a correlation sends")
         if not reader.accept_word("correlation"):
@@ -97,7 +96,7 @@ def _parameter(reader: Reader) -> Parameter:
     return Parameter(kind, event.text, span.through(event.span))
 
 
-def _filter(reader: Reader, noted: list[Notice]) -> Branches:
+def _filter(reader: Reader, noted: list[PatternError]) -> Branches:
     """The filter; empty if it cannot be read, so that the transformer can be read all the same."""
     try:
         branches = read_filter(reader, noted)

@@ -45,7 +45,7 @@ from tocsin.spark.pipeline.report import Counters, Report
 from tocsin.spark.pipeline.schema import Schema, build_schema
 from tocsin.spark.pipeline.sources import Opened, normalise, open_source
 from tocsin.spark.pipeline.words import first_matches
-from tocsin.spark.session import local_session
+from tocsin.spark.session import java_in_use, local_session
 
 
 def run_pipeline(
@@ -74,7 +74,7 @@ def _own_session(pipeline: Pipeline, progress: Progress, stack: ExitStack) -> Sp
     progress.begin("starting Spark")
     session = local_session(f"tocsin {pipeline.name}", extra_conf=pipeline.spark)
     stack.callback(session.stop)
-    progress.done(f"version {session.version}")
+    progress.done(f"version {session.version} on {java_in_use()}")
     return session
 
 

@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from tocsin.errors import did_you_mean
 from tocsin.spark.pipeline import lines as text_lines
 from tocsin.spark.pipeline.cells import Cells, TableCells
 from tocsin.spark.pipeline.layout import (
@@ -62,7 +63,7 @@ def open_source(session: SparkSession, pipeline: Pipeline, source: Source) -> Op
 def _open_table(session: SparkSession, pipeline: Pipeline, source: Source) -> Opened:
     frame = session.table(source.location) if source.format == "table" else _parquet(session, source)
     types = {field.name: field.dataType for field in frame.schema.fields}
-    columns, paths = _renamed(source, types)
+    columns, paths = _renamed(pipeline, source, types)
     known = columns if types else None
     own = roles(pipeline, source, known)
     whole = own.id is None or isinstance(columns.get(own.id), T.IntegralType)
@@ -89,7 +90,7 @@ def _open_lines(session: SparkSession, pipeline: Pipeline, source: Source) -> Op
     if lines.names and len(set(lines.names)) < len(lines.names):
         message = f"the first line of {source.name} has a name twice"
         raise pipeline.error("bad-column", message, (*source.place, "path"))
-    columns, paths = _renamed(source, types or {})
+    columns, paths = _renamed(pipeline, source, types or {})
     known = columns if types else None
     own = roles(pipeline, source, known)
     cells = text_lines.cells(source, paths)
@@ -98,7 +99,9 @@ def _open_lines(session: SparkSession, pipeline: Pipeline, source: Source) -> Op
     return Opened(source, lines.frame, known, paths, own, read, whole, splits, lines)
 
 
-def _renamed(source: Source, types: Types) -> tuple[dict[str, T.DataType], dict[str, str]]:
+def _renamed(
+    pipeline: Pipeline, source: Source, types: Types
+) -> tuple[dict[str, T.DataType], dict[str, str]]:
     """The columns by their new names, and where each is found; `rename` may lift a field out of a struct."""
     paths = {name: name for name in types if name not in source.rename}
     columns = {name: types[name] for name in paths}
@@ -107,6 +110,10 @@ def _renamed(source: Source, types: Types) -> tuple[dict[str, T.DataType], dict[
         paths[name] = path
         if type is not None:
             columns[name] = type
+        elif types:
+            message = f"the source {source.name} has no column {path!r}"
+            place = (*source.place, "rename", path)
+            raise pipeline.error("unknown-column", message, place, did_you_mean(path, types))
     return columns, paths
 
 

@@ -24,8 +24,9 @@ def modes(builder: Builder, guards: Sequence[Module], bodies: Sequence[Module]) 
     succeeded, failed = builder.state(), builder.state()
     parts = [*bodies, *guards]
     states = (*states_of(parts), succeeded, failed)
+    everything = frozenset(states)
     entries = [
-        builder.step([{guard.success}], states, body.initial | _armed(guards, number))
+        builder.step([{guard.success}], everything, body.initial | _armed(guards, number))
         for number, (guard, body) in enumerate(zip(guards, bodies, strict=True))
     ]
     watching = transitions_of(guards)

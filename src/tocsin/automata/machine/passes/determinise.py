@@ -26,7 +26,7 @@ def determinise(
     4
     """
     prepared = machine if isinstance(machine, Prepared) else prepare(machine)
-    alphabet = alphabet or alphabet_of(prepared.filters)
+    alphabet = alphabet or alphabet_of(prepared.asked.filters)
     wanted = [accepted(prepared, symbol) for symbol in alphabet.symbols]
 
     def row(configuration: int) -> list[tuple[int, tuple[Emit, ...]]]:

@@ -30,7 +30,7 @@ def quench(prepared: Prepared, configuration: int) -> Filter:
 
 def quench_always(prepared: Prepared) -> Filter:
     """What an event must satisfy to matter in any configuration: every source can drop the others."""
-    return _any(list(prepared.filters))
+    return _any(list(prepared.asked.filters))
 
 
 def quench_table(table: Table) -> npt.NDArray[np.bool_]:

@@ -23,13 +23,13 @@ from tocsin.algebra.correlation import (
     Is,
     Labelled,
     Not,
-    Notice,
     Or,
     Sequence,
     Switch,
     used,
 )
 from tocsin.algebra.correlation_window import Place, aborted, placed
+from tocsin.errors import PatternError
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,13 @@ class _Filter:
     switched: frozenset[str]
 
 
-def notices(correlation: Correlation) -> tuple[Notice, ...]:
-    """Everything about a correlation without mistakes that is worth a warning.
+def warnings(correlation: Correlation) -> tuple[PatternError, ...]:
+    """Everything in a correlation without mistakes that is worth a warning, as errors that are not raised.
 
     >>> from tocsin.algebra.correlation import Push
     >>> either = Collection(Labelled("l1", Atom("a")), Labelled("l2", Atom("b")))
     >>> careless = Case(Or((Is("l1"), Is("l2"))), (Push("a"),))
-    >>> [notice.code for notice in notices(Correlation("E", "C", (), (either,), (), (careless,)))]
+    >>> [warning.code for warning in warnings(Correlation("E", "C", (), (either,), (), (careless,)))]
     ['absent-event']
     """
     filter = _filter(correlation)
@@ -74,10 +74,10 @@ def _filter(correlation: Correlation) -> _Filter:
     return _Filter(roots, places, homes, frozenset(label for switch in switches for label in switch.labels))
 
 
-def _without_labels(filter: _Filter) -> Iterator[Notice]:
+def _without_labels(filter: _Filter) -> Iterator[PatternError]:
     for number, root in enumerate(filter.roots):
         if number not in filter.homes.values():
-            yield Notice(
+            yield PatternError(
                 "no-label",
                 f"branch {number + 1} has no label: when it triggers, only negated guards are true",
                 root.part.span,
@@ -85,9 +85,9 @@ def _without_labels(filter: _Filter) -> Iterator[Notice]:
             )
 
 
-def _never_true(guard: Guard, filter: _Filter) -> Iterator[Notice]:
+def _never_true(guard: Guard, filter: _Filter) -> Iterator[PatternError]:
     if not _branches(guard, filter):
-        yield Notice(
+        yield PatternError(
             "never-true",
             "this guard asks for labels of different branches at once, so it is never true",
             guard.span,
@@ -95,7 +95,7 @@ def _never_true(guard: Guard, filter: _Filter) -> Iterator[Notice]:
         )
 
 
-def _foreign_negations(guard: Guard, possible: frozenset[int], filter: _Filter) -> Iterator[Notice]:
+def _foreign_negations(guard: Guard, possible: frozenset[int], filter: _Filter) -> Iterator[PatternError]:
     """Negated labels that are true only because another branch triggers; `possible` are those that can."""
     match guard:
         case Is():
@@ -103,7 +103,7 @@ def _foreign_negations(guard: Guard, possible: frozenset[int], filter: _Filter) 
         case Not(part):
             label = part.label if isinstance(part, Is) else ""
             if possible - {filter.homes[label]}:
-                yield Notice(
+                yield PatternError(
                     "foreign-negation",
                     f"!{label} is also true whenever another branch triggers",
                     guard.span,
@@ -121,13 +121,13 @@ def _foreign_negations(guard: Guard, possible: frozenset[int], filter: _Filter) 
             assert_never(guard)
 
 
-def _absent_events(case: Case, guard: Guard, filter: _Filter) -> Iterator[Notice]:
+def _absent_events(case: Case, guard: Guard, filter: _Filter) -> Iterator[PatternError]:
     always = frozenset.intersection(*(_certain(root, filter) for root in filter.roots))
     present = always | _implied(guard, filter)
     for statement in case.body:
         for event in used(statement):
             if event not in present:
-                yield Notice(
+                yield PatternError(
                     "absent-event",
                     f"the guard does not imply that {event} has arrived; if not, this is skipped",
                     statement.span,

@@ -1,0 +1,60 @@
+"""Ask an event many predicates at once.
+
+Most predicates compare one field with one constant for equality, so those are looked up by the value of the field; only
+the rest is evaluated one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tocsin.algebra.fields import Field, Fields, holds
+from tocsin.algebra.predicate import Attribute, Compare, Filter, Literal
+from tocsin.values import Relation, Value, kind
+
+_Key = tuple[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """Predicates, numbered; the answers are bits."""
+
+    filters: tuple[Filter, ...]
+    equal: Mapping[str, Mapping[_Key, int]]  # for each field and value, the predicates it satisfies
+    rest: tuple[tuple[int, Filter], ...]
+
+
+def questions(filters: Iterable[Filter]) -> Questions:
+    """Make predicates ready to be asked; one that is there twice is asked once."""
+    distinct = tuple(dict.fromkeys(filters))
+    equal: dict[str, dict[_Key, int]] = {}
+    rest: list[tuple[int, Filter]] = []
+    for i, filter in enumerate(distinct):
+        match filter:
+            case Compare(Attribute(name), Relation.EQ, Literal(value)):
+                equal.setdefault(name, {})[kind(value), value] = 1 << i
+            case _:
+                rest.append((1 << i, filter))
+    return Questions(distinct, equal, tuple(rest))
+
+
+def answers(asked: Questions, event: Fields) -> int:
+    """Which of the predicates an event satisfies, as bits.
+
+    >>> from tocsin.algebra.completion import FALSE, TRUE
+    >>> answers(questions([FALSE, Compare(Attribute("type"), Relation.EQ, Literal("a")), TRUE]), {"type": "a"})
+    6
+    """
+    found = 0
+    for name, values in asked.equal.items():
+        for value in _values(event.get(name)):
+            found |= values.get((kind(value), value), 0)
+    for bit, filter in asked.rest:
+        if holds(filter, event):
+            found |= bit
+    return found
+
+
+def _values(field: Field) -> Sequence[Value]:
+    return tuple(field) if isinstance(field, frozenset) else (field,)
