@@ -33,6 +33,7 @@ from tocsin.algebra.correlation import (
 )
 from tocsin.algebra.correlation_outcome import Arrival
 from tocsin.algebra.predicate import Literal
+from tocsin.languages.lexis import MAX_INTEGER
 
 EVENTS = "abcd"
 CONTROLS = "xyz"
@@ -97,7 +98,7 @@ switches = st.builds(
 )
 values = st.one_of(
     st.booleans(),
-    st.integers(),
+    st.integers(-MAX_INTEGER, MAX_INTEGER),
     st.floats(allow_nan=False, allow_infinity=False),
     st.text("a\"' é\n;", max_size=3),
 )

@@ -70,7 +70,7 @@ def _wrong_value(key: str, value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, list):
         yield "the last is missing", value[:-1]
         yield "one too many", [*value, value[-1]]
-        yield "backwards", value[::-1] if value != value[::-1] else [*value, *value]
+        yield "the other way about", value[::-1] if value != value[::-1] else [*value, *value]
         if key == "active_states":
             yield "a state too many", [[*value[0], "S9"], *value[1:]]
             yield "a state twice", [[*value[0], *value[0]], *value[1:]]

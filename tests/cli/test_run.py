@@ -91,7 +91,13 @@ def test_steps_on_a_terminal() -> None:
 
 def test_steps_leave_the_terminal_as_it_was_when_something_fails() -> None:
     shown = StringIO()
-    with pytest.raises(ValueError, match="no"), Steps(Console(file=shown, force_terminal=True)) as steps:
-        steps.begin("reading")
-        raise ValueError("no")
-    assert shown.getvalue().count("\x1b[?25h") == shown.getvalue().count("\x1b[?25l") >= 1
+
+    def fail() -> None:
+        with Steps(Console(file=shown, force_terminal=True)) as steps:
+            steps.begin("reading")
+            raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        fail()
+    hidden, back = "\x1b[?25l", "\x1b[?25h"
+    assert shown.getvalue().count(hidden) == shown.getvalue().count(back) >= 1

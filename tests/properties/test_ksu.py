@@ -147,7 +147,7 @@ def test_a_library_reads_back_without_new_warnings(several: list[Correlation]) -
     assert not [warning for warning in read.warnings if warning.code == "mixed-operators"]
 
 
-@given(correlations, traces, readings)
+@given(st.one_of(correlations, controlled), st.one_of(traces, switched_traces), readings)
 def test_a_statement_is_skipped_only_after_a_warning(
     correlation: Correlation, trace: Trace, reading: Reading
 ) -> None:
@@ -156,7 +156,7 @@ def test_a_statement_is_skipped_only_after_a_warning(
         assert reference.run(correlation, trace, reading).skipped == ()
 
 
-@given(correlations, traces, readings)
+@given(st.one_of(correlations, controlled), st.one_of(traces, switched_traces), readings)
 def test_what_is_said_never_to_run_never_runs(
     correlation: Correlation, trace: Trace, reading: Reading
 ) -> None:

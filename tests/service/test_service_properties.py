@@ -6,10 +6,11 @@ from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
 
-from hypothesis import assume, given, settings
+import pytest
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import subscriptions, traces
 
+from strategies import subscriptions, traces
 from tocsin.algebra.pattern import AllOf, walk
 from tocsin.algebra.semantics import Detector, detect
 from tocsin.algebra.subscription import Subscription
@@ -41,16 +42,25 @@ def arrivals(draw: st.DrawFn) -> tuple[list[Event], list[Event]]:
     return events, [queues[source].pop(0) for source in order]
 
 
+def open_order(subscription: Subscription) -> bool:
+    """Whether named composites meet composites of parallel parts, whose order at equal times is left open."""
+    patterns = [subscription.pattern, *(definition.pattern for definition in subscription.definitions)]
+    parallel = any(isinstance(node, AllOf) for pattern in patterns for node in walk(pattern))
+    return parallel and bool(subscription.definitions)
+
+
 def published(service: Service, arriving: list[Event]) -> None:
     for event in arriving:
         service.publish(event)
     service.close()
 
 
+@pytest.mark.slow
 @given(subscriptions(), arrivals(), st.booleans())
 def test_guaranteed_detection_finds_what_the_ordered_trace_has(
     subscription: Subscription, arriving: tuple[list[Event], list[Event]], by_key: bool
 ) -> None:
+    assume(not open_order(subscription))
     found: list[Composite] = []
     service = Service(Catalog(), sources=SOURCES)
     service.subscribe(subscription, found.append, detection="guaranteed", key="room" if by_key else None)
@@ -61,11 +71,12 @@ def test_guaranteed_detection_finds_what_the_ordered_trace_has(
     assert service.unused == ()
 
 
+@pytest.mark.slow
 @given(subscriptions(depth=2), arrivals())
 def test_composites_that_are_published_back_are_what_named_composites_are(
     subscription: Subscription, arriving: tuple[list[Event], list[Event]]
 ) -> None:
-    assume(subscription.definitions)
+    assume(subscription.definitions and not open_order(subscription))
     whole = replace(subscription, where=None)
     service = Service(Catalog(), sources=SOURCES)
     for definition in whole.definitions:
@@ -78,6 +89,7 @@ def test_composites_that_are_published_back_are_what_named_composites_are(
     assert shapes(found) == shapes(detect(whole, [replace(event, key=None) for event in events]))
 
 
+@pytest.mark.slow
 @given(subscriptions(definitions=0), st.data())
 def test_best_effort_detection_is_the_detector_fed_as_events_arrive(
     subscription: Subscription, data: st.DataObject
@@ -110,26 +122,19 @@ def test_best_effort_detection_is_the_detector_fed_as_events_arrive(
     assert shapes(found) == shapes(expected)
 
 
-@settings(max_examples=30)
-@given(subscriptions(), arrivals(), st.integers(1, 8))
+@pytest.mark.slow
+@given(subscriptions(), arrivals(), st.integers(0, 8))
 def test_composites_come_as_soon_as_they_are_certain_and_in_order(
     subscription: Subscription, arriving: tuple[list[Event], list[Event]], cut: int
 ) -> None:
+    assume(not open_order(subscription))
     found: list[Composite] = []
     service = Service(Catalog(), sources=SOURCES)
     service.subscribe(subscription, found.append, detection="guaranteed")
-    events, order = arriving
-    for event in order[:cut]:
+    so_far = [replace(event, key=None) for event in arriving[1][:cut]]
+    for event in so_far:
         service.publish(event)
-    early = len(found)
-    for source in SOURCES:
-        service.heartbeat(source, max([event.interval.end for event in order[:cut]], default=0))
-    published(service, order[cut:]) if cut < len(order) and _may_follow(order[:cut], order[cut:]) else service.close()
-    assert early <= len(found)
-    ends = [composite.interval.end for composite in found]
-    assert all(first <= second for first, second in pairwise(ends))
-
-
-def _may_follow(before: list[Event], after: list[Event]) -> bool:
-    latest = max(event.interval.end for event in before)
-    return all(event.interval.end >= latest for event in after)
+    now = max((event.interval.end for event in so_far), default=0)
+    service.advance(now)
+    assert shapes(found) == shapes(detect(subscription, so_far, until=now))
+    assert all(a.interval.end <= b.interval.end for a, b in pairwise(found))

@@ -86,23 +86,30 @@ Expression = Atom | Accumulation | Collection | Sequence | Labelled
 Branches = tuple[Expression, ...]
 
 
+def parts(expression: Expression) -> tuple[Expression, ...]:
+    """What an expression is made of, one level down."""
+    match expression:
+        case Atom():
+            return ()
+        case Labelled(_, body):
+            return (body,)
+        case Accumulation(left, right) | Collection(left, right) | Sequence(left, right):
+            return (left, right)
+        case _:
+            assert_never(expression)
+
+
 def walk(expression: Expression) -> Iterator[Expression]:
     """The expression and every part of it, in textual order.
 
     >>> [type(part).__name__ for part in walk(Labelled("l", Sequence(Atom("a"), Atom("b"))))]
     ['Labelled', 'Sequence', 'Atom', 'Atom']
     """
-    yield expression
-    match expression:
-        case Atom():
-            return
-        case Labelled(_, body):
-            yield from walk(body)
-        case Accumulation(left, right) | Collection(left, right) | Sequence(left, right):
-            yield from walk(left)
-            yield from walk(right)
-        case _:
-            assert_never(expression)
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting += reversed(parts(part))
 
 
 def events(expression: Expression) -> frozenset[str]:
@@ -209,6 +216,7 @@ class Switch:
     action: Action
     labels: tuple[str, ...]
     span: Span | None = _span()
+    spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)  # of the labels, one by one
 
 
 Statement = Push | PushNew | Switch

@@ -129,7 +129,8 @@ def _check_labels(correlation: Correlation) -> Errors:
     ]
     for statement in _statements(correlation):
         if isinstance(statement, Switch):
-            named += [(label, statement.span) for label in statement.labels]
+            spans = statement.spans or (statement.span,) * len(statement.labels)
+            named += zip(statement.labels, spans, strict=True)
     for label, span in named:
         if label not in known:
             yield PatternError(

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tocsin.errors import Span
 from tocsin.events import Catalog, EventType
@@ -70,27 +71,32 @@ class Types:
     def names(self) -> tuple[str, ...]:
         return tuple(record.name for record in self.records)
 
+    @cached_property
+    def _by_name(self) -> Mapping[str, RecordType]:
+        return {record.name: record for record in self.records}
+
     def find(self, name: str) -> RecordType | None:
         """The type of this full name."""
-        return next((record for record in self.records if record.name == name), None)
+        return self._by_name.get(name)
+
+    def ancestors(self, name: str) -> tuple[str, ...]:
+        """The type itself and its parents, nearest first."""
+        chain = [name]
+        while (record := self.find(chain[-1])) is not None and record.parent is not None:
+            chain.append(record.parent)
+        return tuple(chain)
 
     def is_subtype(self, name: str, ancestor: str) -> bool:
         """Whether events of a type can stand for events of another; every type is a subtype of itself."""
-        current: str | None = name
-        while current is not None:
-            if current == ancestor:
-                return True
-            record = self.find(current)
-            current = record.parent if record else None
-        return False
+        return ancestor in self.ancestors(name)
 
     def attributes(self, name: str) -> Mapping[str, str]:
         """The attributes of a type, the inherited ones first."""
-        record = self.find(name)
-        if record is None:
-            return {}
-        inherited = self.attributes(record.parent) if record.parent else {}
-        return {**inherited, **record.attributes}
+        merged: dict[str, str] = {}
+        for ancestor in reversed(self.ancestors(name)):
+            if (record := self.find(ancestor)) is not None:
+                merged |= record.attributes
+        return merged
 
     def attribute(self, name: str, attribute: str) -> str | None:
         """The primitive type of an attribute; None if events of this type have none of this name."""

@@ -26,6 +26,7 @@ from tocsin.algebra.correlation import (
     Or,
     Sequence,
     Switch,
+    events,
     used,
 )
 from tocsin.algebra.correlation_window import Place, aborted, placed
@@ -122,8 +123,7 @@ def _foreign_negations(guard: Guard, possible: frozenset[int], filter: _Filter) 
 
 
 def _absent_events(case: Case, guard: Guard, filter: _Filter) -> Iterator[PatternError]:
-    always = frozenset.intersection(*(_certain(root, filter) for root in filter.roots))
-    present = always | _implied(guard, filter)
+    present = _implied(guard, frozenset(), filter)
     for statement in case.body:
         for event in used(statement):
             if event not in present:
@@ -182,40 +182,59 @@ def _branches(guard: Guard, filter: _Filter) -> frozenset[int]:
             assert_never(guard)
 
 
-def _implied(guard: Guard, filter: _Filter) -> frozenset[str]:
-    """The events that have arrived whenever a guard is true."""
+def _implied(guard: Guard, inactive: frozenset[str], filter: _Filter) -> frozenset[str]:
+    """The events that have arrived whenever a guard is true and these labels are not active."""
     match guard:
         case Is(label):
             root = filter.roots[filter.homes[label]]
-            return _certain(filter.places[label], filter) | _certain(root, filter)
+            return _certain(filter.places[label], inactive, filter) | _certain(root, inactive, filter)
         case Not():
-            return frozenset()
+            labels = inactive | _settled(guard, filter)
+            return frozenset.intersection(*(_certain(root, labels, filter) for root in filter.roots))
         case And(parts):
             solid = [part for part in parts if not _droppable(part, filter)]
-            each = [_implied(part, filter) for part in solid or parts]
+            labels = inactive.union(*(_settled(part, filter) for part in solid))
+            each = [_implied(part, labels, filter) for part in solid or parts]
             return frozenset.union(*each) if solid else frozenset.intersection(*each)
         case Or(parts):
-            return frozenset.intersection(*(_implied(part, filter) for part in parts))
+            return frozenset.intersection(*(_implied(part, inactive, filter) for part in parts))
         case _:
             assert_never(guard)
 
 
-def _certain(place: Place, filter: _Filter) -> frozenset[str]:
+def _settled(guard: Guard, filter: _Filter) -> frozenset[str]:
+    """The label that a negated literal rules out, if nothing in or around it is ever switched off."""
+    if not isinstance(guard, Not) or not isinstance(guard.part, Is):
+        return frozenset()
+    place = filter.places[guard.part.label]
+    touched = any(inner.under & filter.switched for inner in place.all())
+    return frozenset() if touched else frozenset({guard.part.label})
+
+
+def _certain(place: Place, inactive: frozenset[str], filter: _Filter) -> frozenset[str]:
     """The events that have arrived whenever a part is complete; what it lies under is alive then."""
-    return _needed(place, filter.switched - place.under)
+    everything = frozenset(event for root in filter.roots for event in events(root.part))
+    return _needed(place, filter.switched - place.under, inactive, everything)
 
 
-def _needed(place: Place, switched: frozenset[str]) -> frozenset[str]:
+def _needed(
+    place: Place, switched: frozenset[str], inactive: frozenset[str], everything: frozenset[str]
+) -> frozenset[str]:
+    each = [_needed(inner, switched, inactive, everything) for inner in place.inner]
     match place.part:
         case Atom(event):
             return frozenset({event})
-        case Labelled():
-            return _needed(place.inner[0], switched)
+        case Labelled(label):
+            # A label that is not active is not complete; what follows from that is everything.
+            return everything if label in inactive else each[0]
         case Collection():
-            return frozenset.intersection(*(_needed(inner, switched) for inner in place.inner))
+            return frozenset.intersection(*each)
         case Accumulation() | Sequence():
-            solid = [inner for inner in place.inner if not aborted(inner, switched)]
-            each = [_needed(inner, switched) for inner in solid or place.inner]
-            return frozenset.union(*each) if solid else frozenset.intersection(*each)
+            solid = [
+                needed
+                for needed, inner in zip(each, place.inner, strict=True)
+                if not aborted(inner, switched)
+            ]
+            return frozenset.union(*solid) if solid else frozenset.intersection(*each)
         case _:
             assert_never(place.part)

@@ -78,7 +78,9 @@ def _case(document: Document, node: yaml.Node) -> WrittenCase:
     unknown = [key for key in fields if key not in known]
     if short:
         for key in unknown:
-            document.fail(fields[key][0], f"a case has no key {key!r}", did_you_mean(key, known), "unknown-key")
+            document.fail(
+                fields[key][0], f"a case has no key {key!r}", did_you_mean(key, known), "unknown-key"
+            )
         return WrittenCase(document.name, document.line(node), full_case(document, node, fields))
     for key in REQUIRED:
         if key not in fields:

@@ -72,13 +72,13 @@ def run(options: argparse.Namespace) -> int:
     # Imported here, because it loads Spark.
     from tocsin.spark.detect import detect
     from tocsin.spark.failures import quiet_spark_errors
-    from tocsin.spark.files import check_file, file_format, read_file
+    from tocsin.spark.files import file_format, read_file, whole_path
     from tocsin.spark.session import local_session
 
-    check_file(options.file)
+    path = whole_path(options.file)
     format = file_format(options.file, options.format)
     quiet_spark_errors()
-    frame = read_file(local_session(), options.file, format)
+    frame = read_file(local_session(), path, format)
     key = _names(options.key)
     with given.located():
         matches = detect(

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from tocsin.events import Composite, Constituent, Event, TimerEvent, Value
 
-# Ids of disguised composites lie below all others: a composite comes before a primitive event of equal time (C.3.13).
+# Ids of disguised composites lie below all others: a composite comes before a primitive event of equal time
+# (C.3.13). Composites of parallel parts inside a pattern come before both.
 _LOWEST, _STRIDE = -(1 << 62), 1 << 40
 
 
@@ -22,10 +23,11 @@ class Input(Event):
 
 
 def as_input(event: Event) -> Input:
-    """A published event as input."""
+    """A published event as input. Patterns may ask for its source as for any attribute."""
     if isinstance(event, Input):
         return event
-    return Input(event.id, event.types, event.interval, event.attributes, None, event.source, original=event)
+    known = event.attributes if event.source is None else {"source": event.source, **event.attributes}
+    return Input(event.id, event.types, event.interval, known, None, event.source, original=event)
 
 
 def disguised(composite: Composite, source: str, rank: tuple[int, int], attributes: Sequence[str]) -> Input:

@@ -5,10 +5,11 @@ Paper: 003, "Composite Event Detection" (repeat notifications of PersonEvents ar
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tocsin.events import Event
-from tocsin.values import Value, kind
+from tocsin.values import kind
 
 _ROOM = 10_000
 
@@ -17,13 +18,7 @@ _ROOM = 10_000
 class Limit:
     """Lets an event pass unless one of the same type with the same values passed less than `every` ago.
 
-    Events that lack one of the attributes `by` always pass, and so do events of other types than `type` if it is given.
-
-    >>> from tocsin.events import Interval
-    >>> limit = Limit(("name",), every=60)
-    >>> seen = [Event(n, frozenset({"Seen"}), Interval(t, t), {"name": "Jean"}) for n, t in enumerate((0, 30, 60))]
-    >>> [limit.passes(event) for event in seen]
-    [True, False, True]
+    It concerns events of the type `type`, or of all types, that have all the attributes `by`.
     """
 
     by: tuple[str, ...]
@@ -32,11 +27,14 @@ class Limit:
     _last: dict[tuple[object, ...], int] = field(default_factory=dict, repr=False)
     _room: int = field(default=_ROOM, repr=False)
 
+    def concerns(self, event: Event) -> bool:
+        """Whether the limit looks at this event."""
+        of_type = self.type is None or self.type in event.types
+        return of_type and all(event.attributes.get(name) is not None for name in self.by)
+
     def passes(self, event: Event) -> bool:
-        """Whether the event is used; the answer counts, so each event is asked for once."""
-        values: list[Value] = [event.attributes.get(name) for name in self.by]
-        if any(value is None for value in values) or (self.type is not None and self.type not in event.types):
-            return True
+        """Whether the event is used. The answer counts, so each event is asked for once."""
+        values = [event.attributes[name] for name in self.by]
         who = (event.types, *((kind(value), value) for value in values))
         end = event.interval.end
         if who in self._last and end - self._last[who] < self.every:
@@ -47,3 +45,15 @@ class Limit:
             self._last = {who: last for who, last in self._last.items() if end - last < self.every}
             self._room = max(_ROOM, 2 * len(self._last))
         return True
+
+
+def passes(limits: Iterable[Limit], event: Event) -> bool:
+    """Whether the first limit that concerns an event lets it pass; if none does, it passes.
+
+    >>> from tocsin.events import Interval
+    >>> limits = [Limit(("name",), every=60)]
+    >>> seen = [Event(n, frozenset({"Seen"}), Interval(t, t), {"name": "Jean"}) for n, t in enumerate((0, 30, 60))]
+    >>> [passes(limits, event) for event in seen]
+    [True, False, True]
+    """
+    return next((limit.passes(event) for limit in limits if limit.concerns(event)), True)

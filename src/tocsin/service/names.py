@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from tocsin.algebra.pattern import Pattern, Timed, pattern_variables, specs, walk
 from tocsin.algebra.predicate import Attribute, Compare, Variable, comparisons
 from tocsin.algebra.subscription import Subscription
+from tocsin.errors import InputError
 from tocsin.events import ATTRIBUTE_TYPES, Catalog, EventType
 from tocsin.values import Relation
 
@@ -74,3 +75,21 @@ def with_composites(catalog: Catalog, composites: Iterable[EventType]) -> Catalo
     for composite in composites:
         wider.declare(composite)
     return wider
+
+
+def check_order(name: str, used: frozenset[str], others: Mapping[str, frozenset[str]]) -> None:
+    """Refuse loops: a subscription uses only composites that are there already, so none can be longer than this.
+
+    Args:
+        others: what each of the other subscriptions uses.
+    """
+    if name in used:
+        hint = "give the subscription another name"
+        raise InputError("subscription-loop", f"{name} would be made of its own composites", hint=hint)
+    for other, uses in others.items():
+        if name in uses:
+            raise InputError(
+                "subscription-loop",
+                f"{other} already uses events of the type {name!r}, which would now be composites",
+                hint="first make the subscription whose composites are used; two cannot use each other",
+            )

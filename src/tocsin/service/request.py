@@ -16,19 +16,28 @@ from tocsin.languages.core.policy import policies
 from tocsin.languages.core.words import SYMBOLS
 from tocsin.languages.lexis import Failure, Reader
 from tocsin.languages.registry import parse
+from tocsin.service.create import Duration, duration
+from tocsin.service.limit import Limit
+from tocsin.service.names import uses
 
 _TYPE_WITH_FILTER = re.compile(r"\s*[A-Za-z_]\w*\s*(\(.*\))?\s*", re.DOTALL)
-BEST_EFFORT = Detection("best-effort")
+Names = str | Sequence[str] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A subscription with what the service has to know of it. `single`: it is about single events, not a pattern."""
+    """A subscription with what a service must know of it.
+
+    `single`: the events it is about, if it is about single events and not about a pattern. `uses`: the types and
+    composites it names.
+    """
 
     subscription: Subscription
     single: EventSpec | None
     detection: Detection
     stability: str
+    key: tuple[str, ...]
+    uses: frozenset[str]
 
 
 def read_request(
@@ -37,10 +46,11 @@ def read_request(
     *,
     name: str,
     language: str = "core",
+    key: Names = None,
     detection: str | Detection | None = None,
     options: Mapping[str, object] | None = None,
 ) -> Request:
-    """Read an expression; raises `PatternErrors` with all mistakes.
+    """Read what somebody asks for; raises `PatternErrors` with all mistakes of an expression.
 
     >>> request = read_request("Temp(temp < 15)", Catalog(), name="cold")
     >>> request.single.name, request.detection.mode
@@ -49,22 +59,24 @@ def read_request(
     given = dict(options or {})
     stability = str(given.pop("stability", "all-sources"))
     reading = Reading.of(given)
-    single = False
+    single = None
     if isinstance(expression, str):
-        single = language == "core" and _TYPE_WITH_FILTER.fullmatch(expression) is not None
-        text = f"[{expression}]" if single else expression
+        alone = language == "core" and _TYPE_WITH_FILTER.fullmatch(expression) is not None
+        text = f"[{expression}]" if alone else expression
         subscription = parse(text, language, catalog=catalog, reading=reading, name=name)
+        if alone and isinstance(subscription.pattern, Atom):
+            (single,) = subscription.pattern.accept
     else:
         built = expression.unchecked() if isinstance(expression, Expression) else expression
         subscription = replace(built, name=name, reading=reading if given else built.reading)
         if errors := check(subscription, catalog):
             raise PatternErrors(errors)
-    spec = None
-    if single:
-        assert isinstance(subscription.pattern, Atom)
-        (spec,) = subscription.pattern.accept
     wanted = read_detection(detection) if isinstance(detection, str) else detection
-    return Request(subscription, spec, wanted or subscription.detection or BEST_EFFORT, stability)
+    used = uses(subscription)
+    keys = names(key)
+    _check_key(keys, single, used, catalog)
+    policy = wanted or subscription.detection or Detection("best-effort")
+    return Request(subscription, single, policy, stability, keys, used)
 
 
 def read_detection(text: str) -> Detection:
@@ -74,25 +86,43 @@ def read_detection(text: str) -> Detection:
     Detection(mode='probabilistic', threshold=0.95)
     """
     reader = Reader(f"detection = {text}", SYMBOLS)
+    detection = None
     try:
         detection, _ = policies(reader)
         if not reader.at("end"):
             reader.fail("the end of the policy")
     except Failure:
-        detection = None
+        pass
     if reader.errors or detection is None:
         raise PatternErrors(reader.errors)
     return detection
 
 
-def check_key(key: Sequence[str], used: frozenset[str], catalog: Catalog) -> None:
+def read_limit(by: Names, every: Duration | None) -> tuple[Limit, ...]:
+    """The prefilter that somebody asks for, if any.
+
+    >>> read_limit("name", "1min")
+    (Limit(by=('name',), every=60000000, type=None),)
+    """
+    if (by is None) != (every is None):
+        hint = "say limit=('name',), every='1min'"
+        raise InputError("bad-option", "limit and every belong together", hint=hint)
+    return () if every is None else (Limit(names(by), duration(every)),)
+
+
+def names(given: Names) -> tuple[str, ...]:
+    """One name, several or none as a tuple."""
+    return (given,) if isinstance(given, str) else tuple(given or ())
+
+
+def _check_key(key: Sequence[str], single: EventSpec | None, used: frozenset[str], catalog: Catalog) -> None:
     """Refuse a key that no event of the pattern can have."""
-    for name in key:
-        described = [catalog.attributes(type) for type in used if catalog.describes(type)]
-        if len(described) == len(used) and not any(name in attributes for attributes in described):
+    if key and single is not None:
+        hint = "leave it out, or subscribe to a pattern, in brackets"
+        raise InputError("bad-option", "single events are not looked for by key", hint=hint)
+    described = [catalog.attributes(type) for type in used if catalog.describes(type)]
+    for name in key if len(described) == len(used) else ():
+        if not any(name in attributes for attributes in described):
+            message = f"no event of the pattern has an attribute {name!r} to be its key"
             known = {attribute for attributes in described for attribute in attributes}
-            raise InputError(
-                "unknown-attribute",
-                f"no event of the pattern has an attribute {name!r} to be its key",
-                hint=did_you_mean(name, known),
-            )
+            raise InputError("unknown-attribute", message, hint=did_you_mean(name, known))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
+from pathlib import Path
 from typing import NewType
 
 from tocsin.algebra.subscription import Detection as DetectionPolicy
@@ -19,12 +20,12 @@ from tocsin.languages.binding import Expression
 from tocsin.runtime.feed import FOREVER
 from tocsin.service.create import Duration, Moment, duration, interval, moment, new_event
 from tocsin.service.delivery import Delivery
-from tocsin.service.limit import Limit
-from tocsin.service.names import composite_type, uses, with_composites
-from tocsin.service.request import check_key, read_request
+from tocsin.service.names import check_order, composite_type, with_composites
+from tocsin.service.request import Names, read_limit, read_request
 from tocsin.service.subscriber import Callback, Detection, Selection, Subscriber, Unused, origin
 
 SubscriptionId = NewType("SubscriptionId", int)
+COMMON = {"source": "string"}  # what patterns may ask of every event
 
 
 class Service:
@@ -33,33 +34,68 @@ class Service:
     >>> service = Service()
     >>> service.register_type("Door", {"room": "string"})
     >>> service.register_type("Temp", {"room": "string", "temp": "float"})
-    >>> number = service.subscribe("[Door];[Temp(temp < 15)]", lambda cold: print(cold.ids), key="room", name="Cold")
+    >>> number = service.subscribe("[Door];[Temp(temp < 15)]", lambda cold: print(cold.ids), key="room")
     >>> service.publish(service.create_event("Door", room="FE02", at="2004-01-31T19:00:00"))
     >>> service.publish(service.create_event("Temp", room="FE02", temp=14.0, at="2004-01-31T19:01:00"))
     [1, 2]
 
-    A subscription sees what is published after it was made. What it finds is published in turn, under its name, so that
-    other subscriptions can use it. Callbacks may publish, subscribe and unsubscribe; what they publish comes after what is
-    being delivered. Several threads may use one service.
+    A subscription sees what is published after it was made. What it finds is published in turn, under its name,
+    so that other subscriptions can use it. Callbacks may publish, subscribe and unsubscribe; what they publish
+    comes after what is being delivered. Several threads may use one service.
 
     Args:
-        catalog: event types and sets to begin with. A catalog that is not closed takes events of types that were
-            never registered.
+        catalog: event types and sets to begin with. One that is not closed takes events of any type.
         sources: the names of all sources of events. Guaranteed and probabilistic detection wait for them.
     """
 
     def __init__(self, catalog: Catalog | None = None, *, sources: Iterable[str] = ()) -> None:
-        self._catalog = Catalog(closed=True) if catalog is None else copy.deepcopy(catalog)
+        self._catalog = Catalog(common=COMMON, closed=True) if catalog is None else copy.deepcopy(catalog)
         self._sources = tuple(dict.fromkeys(sources))
         self._delivery = Delivery()
         self._ids, self._numbers = count(1), count(1)
+
+    @classmethod
+    def from_pipeline(
+        cls,
+        path: str | Path,
+        callbacks: Callback | Mapping[str, Callback],
+        *,
+        detection: str | DetectionPolicy | None = None,
+        sources: Iterable[str] = (),
+    ) -> Service:
+        """A service with the event types, sets, limits and subscriptions of a pipeline file.
+
+        Args:
+            callbacks: one for all subscriptions of the file, or one for each by name; those that are not named are
+                detected only if others use them.
+            detection: for all subscriptions; by default what their patterns say.
+        """
+        # Only here: the rest of the service does without Spark.
+        from tocsin.service.pipelines import read_contents
+
+        contents = read_contents(path, COMMON)
+        named = [one.entry.name for one in contents.subscriptions]
+        called = callbacks if isinstance(callbacks, Mapping) else dict.fromkeys(named, callbacks)
+        for name in called:
+            if name not in named:
+                hint = did_you_mean(name, named)
+                raise InputError("unknown-subscription", f"{path} has no subscription {name!r}", hint=hint)
+        service = cls(contents.catalog, sources=sources)
+        for one in contents.needed(called):
+            name = one.entry.name
+            callback = called.get(name, lambda composite: None)
+            number = service.subscribe(
+                one.subscription, callback, key=one.entry.key, detection=detection, name=name
+            )
+            service._delivery.subscribers[number].limits = contents.limits()
+        return service
 
     # Types and events
 
     def register_type(
         self, name: str, attributes: Mapping[str, str] | None = None, *, parent: str | None = None
     ) -> None:
-        """Make an event type known, with the types of its attributes: string, int, float, bool or timestamp."""
+        """Make an event type known, with its attributes: string, int, float, bool or timestamp."""
         self._check_free(name)
         self._catalog.declare(EventType(name, dict(attributes or {}), parent))
 
@@ -84,14 +120,13 @@ class Service:
         """A new event of a registered type, not yet published.
 
         Args:
-            attributes: attributes whose names are taken, such as `source`; others are simply named.
+            attributes: attributes whose names are taken, such as `end`; others can simply be named.
             at: when it happened, or `start` and `end`: an ISO text, a datetime, or microseconds since 1970.
             id: unique among all events; by default a number of its own.
         """
-        own = next(self._ids) if id is None else id
-        return new_event(
-            self._catalog, own, type, interval(at, start, end), source, {**(attributes or {}), **more}
-        )
+        when = interval(at, start, end)
+        given = {**(attributes or {}), **more}
+        return new_event(self._catalog, next(self._ids) if id is None else id, type, when, source, given)
 
     def publish(self, event: Event) -> None:
         """Deliver an event to everyone who subscribed to it, alone or as part of a pattern."""
@@ -102,7 +137,7 @@ class Service:
         self._delivery.do(lambda subscriber: subscriber.arrive(event.source, event, end), end)
 
     def heartbeat(self, source: str, at: Moment) -> None:
-        """Say that a source has nothing to tell up to this time, so that nobody waits for it."""
+        """Say that a source has nothing more to tell of the time before, so that nobody waits for it."""
         self._check_source(source)
         end = moment(at)
         self._delivery.do(lambda subscriber: subscriber.arrive(source, None, end), end)
@@ -113,10 +148,12 @@ class Service:
         self._delivery.do(lambda subscriber: subscriber.advance(end), end)
 
     def close(self) -> None:
-        """The end of all time: events that wait are used, timers run out, and nothing can be published any more."""
+        """The end of all time: events that wait are used, timers run out, nothing can be published any more."""
         if not self._delivery.closed:
-            self._delivery.do(lambda subscriber: subscriber.advance(FOREVER), FOREVER)
-            self._delivery.closed = True
+            try:
+                self._delivery.do(lambda subscriber: subscriber.advance(FOREVER), FOREVER)
+            finally:
+                self._delivery.closed = True
 
     # Subscriptions
 
@@ -126,12 +163,12 @@ class Service:
         callback: Callback,
         *,
         language: str = "core",
-        key: str | Sequence[str] | None = None,
+        key: Names = None,
         detection: str | DetectionPolicy | None = None,
         name: str | None = None,
         options: Mapping[str, object] | None = None,
         sources: Iterable[str] | None = None,
-        limit: str | Sequence[str] | None = None,
+        limit: Names = None,
         every: Duration | None = None,
     ) -> SubscriptionId:
         """Call back with every event of a type, or every composite event of a pattern, from now on.
@@ -140,10 +177,10 @@ class Service:
             expression: `Temp(temp < 15)` for single events, or a pattern in one of the languages.
             callback: gets an `Event` for single events, a `Composite` for patterns.
             key: an attribute or several; the pattern is then looked for among the events that agree in them.
-            detection: `best-effort` (as it arrives), `guaranteed` (in order, once nothing earlier can come) or
-                `probabilistic(0.95)`; it takes precedence over what the expression says.
+            detection: `best-effort` (events are used as they arrive), `guaranteed` (in order, once nothing earlier
+                can come) or `probabilistic(0.95)`; it takes precedence over what the expression says.
             name: under which other subscriptions can use the composites.
-            options: readings of the language, such as `restart`; and `stability`, see `tocsin.events.stability`.
+            options: readings of the language, such as `restart`; `stability`, see `tocsin.events.stability`.
             sources: the sources to listen to and to wait for; by default all of the service.
             limit: attributes; of events that agree in type and in these, one is used `every` so often.
         """
@@ -152,15 +189,18 @@ class Service:
             label = name or f"subscription-{number}"
             self._check_free(label)
             others = [other for other in self._subscribers if other.publishes]
-            catalog = with_composites(self._catalog, (o.composite for o in others if o.composite is not None))
+            catalog = with_composites(self._catalog, [o.composite for o in others if o.composite is not None])
             request = read_request(
-                expression, catalog, name=label, language=language, detection=detection, options=options
+                expression,
+                catalog,
+                name=label,
+                language=language,
+                key=key,
+                detection=detection,
+                options=options,
             )
-            used = uses(request.subscription)
-            self._check_order(label, used)
-            keys = _names(key)
-            check_key(keys, used, catalog)
-            upstream = tuple(other.name for other in others if other.name in used)
+            check_order(label, request.uses, {other.name: other.uses for other in self._subscribers})
+            upstream = tuple(other.name for other in others if other.name in request.uses)
             mode, single = request.detection.mode, request.single
             waits = mode != "best-effort"
             heard = self._heard(mode, sources, upstream) if waits or sources is not None else None
@@ -168,16 +208,16 @@ class Service:
                 number,
                 label,
                 callback,
-                Selection(single) if single else Detection(request.subscription, keys, in_order=waits),
+                Selection(single) if single else Detection(request.subscription, request.key, in_order=waits),
                 policy(mode, heard or (), stability=request.stability, threshold=request.detection.threshold),
                 waits=waits,
                 since=self._delivery.done,
                 sources=heard,
-                key=keys,
-                limits=_limits(_names(limit), every),
-                uses=used,
+                key=request.key,
+                limits=read_limit(limit, every),
+                uses=request.uses,
                 upstream=upstream,
-                composite=composite_type(request.subscription, catalog, keys),
+                composite=composite_type(request.subscription, catalog, request.key),
                 publishes=name is not None and single is None,
             )
         return SubscriptionId(number)
@@ -195,23 +235,23 @@ class Service:
                 if one.callback is None and not needed:
                     del subscribers[number]
 
+    @property
+    def unused(self) -> tuple[Unused, ...]:
+        """Events that a subscription wanted and could not use, too late or without the key; the last ones only."""
+        return tuple(one for subscriber in self._subscribers for one in subscriber.unused)
+
     # Sources
 
     def silent(self, after: Duration) -> tuple[str, ...]:
-        """The sources that somebody waits for and that have told nothing for longer than this, in the time of events."""
-        gap = duration(after)
-        waiting = [one.policy.silent(self._delivery.latest, gap) for one in self._subscribers if one.waits]
-        return tuple(source for source in self._sources if any(source in names for names in waiting))
+        """The sources that are waited for and were not heard of for longer than this, in the time of events."""
+        latest, gap = self._delivery.latest, duration(after)
+        missed = {name for one in self._subscribers if one.waits for name in one.policy.silent(latest, gap)}
+        return tuple(source for source in self._sources if source in missed)
 
     def leave_out(self, source: str) -> None:
         """Wait for a source no longer. Its events are still used as long as they are in time."""
         self._check_source(source)
         self._delivery.do(lambda subscriber: subscriber.leave_out(source), self._delivery.latest)
-
-    @property
-    def unused(self) -> tuple[Unused, ...]:
-        """Events that a subscription could not use: they came too late, or lack the key."""
-        return tuple(one for subscriber in self._subscribers for one in subscriber.unused)
 
     # What is checked
 
@@ -224,19 +264,6 @@ class Service:
         taken = "a subscription" if any(one.name == name for one in self._subscribers) else taken
         if taken is not None:
             raise InputError("duplicate-name", f"{name!r} is {taken} already", hint="choose another name")
-
-    def _check_order(self, name: str, used: frozenset[str]) -> None:
-        """Refuse loops. A subscription uses only what was there before, so they cannot be longer than this."""
-        if name in used:
-            hint = "give the subscription another name"
-            raise InputError("subscription-loop", f"{name} would be made of its own composites", hint=hint)
-        for other in self._subscribers:
-            if name in other.uses:
-                raise InputError(
-                    "subscription-loop",
-                    f"{other.name} already uses events of the type {name!r}, which would now be composites",
-                    hint="first make the subscription whose composites are used; two cannot use each other",
-                )
 
     def _check_source(self, source: str | None) -> None:
         if self._sources and source not in self._sources:
@@ -252,14 +279,3 @@ class Service:
         for source in own:
             self._check_source(source)
         return frozenset({*own, *(origin(name) for name in upstream)})
-
-
-def _names(names: str | Sequence[str] | None) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names or ())
-
-
-def _limits(by: tuple[str, ...], every: Duration | None) -> tuple[Limit, ...]:
-    if bool(by) != (every is not None):
-        hint = "say limit=('name',), every='1min'"
-        raise InputError("bad-option", "limit and every belong together", hint=hint)
-    return (Limit(by, duration(every)),) if every is not None else ()

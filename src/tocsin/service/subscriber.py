@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -14,10 +15,11 @@ from tocsin.automata.execute import Session
 from tocsin.events import Composite, Event, EventType, total_order
 from tocsin.events.stability import Policy
 from tocsin.service.inputs import Input, as_input, composite_order, disguised, keyed, opened
-from tocsin.service.limit import Limit
+from tocsin.service.limit import Limit, passes
 from tocsin.service.names import patterns
 
 Callback = Callable[[Any], object]
+KEPT = 10_000  # of the events that a subscription could not use, the last so many
 Found = Event | Composite
 
 
@@ -125,7 +127,7 @@ class Subscriber:
     upstream: tuple[str, ...] = ()  # subscriptions whose composites it uses
     composite: EventType | None = None  # what its composites are to others, as far as that is known
     publishes: bool = False
-    unused: list[Unused] = field(default_factory=list)
+    unused: deque[Unused] = field(default_factory=lambda: deque(maxlen=KEPT))
     _held: list[Composite] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=count)
 
@@ -149,7 +151,8 @@ class Subscriber:
         """Take a published event, or a heartbeat."""
         if self.sources is not None and source not in self.sources:
             return []
-        item = self._prepared(event) if event is not None and self.matcher.wants(event) else None
+        seen = None if event is None else as_input(event)
+        item = self._with_key(seen) if seen is not None and self.matcher.wants(seen) else None
         released = self.policy.arrive(source, item, end, () if item is None else total_order(item))
         return self._use(released)
 
@@ -162,17 +165,17 @@ class Subscriber:
         waited_for = self.waits and (self.sources is None or source in self.sources)
         return self._use(self.policy.leave_out(source)) if waited_for else []
 
-    def _prepared(self, event: Event) -> Input | None:
-        prepared = keyed(as_input(event), self.key)
-        if prepared is None:
+    def _with_key(self, event: Input) -> Input | None:
+        with_key = keyed(event, self.key)
+        if with_key is None:
             lacking = ", ".join(name for name in self.key if event.attributes.get(name) is None)
-            self.unused.append(Unused(self.name, as_input(event).original, f"it has no key: {lacking}"))
-        return prepared
+            self.unused.append(Unused(self.name, event.original, f"it has no key: {lacking}"))
+        return with_key
 
     def _use(self, released: Iterable[Input]) -> list[Found]:
         self.unused += [Unused(self.name, late.item.original, late.reason) for late in self.policy.late]
         self.policy.late.clear()
-        passed = [event for event in released if all(limit.passes(event) for limit in self.limits)]
+        passed = [event for event in released if passes(self.limits, event)]
         return list(self.matcher.take(passed, self.policy.watermark))
 
     def _publication(self, found: list[Composite]) -> Publication:

@@ -39,11 +39,14 @@ def file_format(path: str, given: str | None = None) -> str:
     return _FORMATS[ending[1:].lower()]
 
 
-def check_file(path: str) -> None:
-    """Raise an error if there is no such file; what only Spark can tell, as of s3://, is left to Spark."""
-    local = "://" not in path and not any(sign in path for sign in "*?[{")
-    if local and not Path(path).exists():
+def whole_path(path: str) -> str:
+    """The path from the root on; raises an error if there is no such file. What has a scheme is left to Spark."""
+    if "://" in path:
+        return path
+    if not any(sign in path for sign in "*?[{") and not Path(path).exists():
         raise InputError("no-file", f"there is no file {path}")
+    # Spark would start from the folder in which its Java was started.
+    return str(Path(path).absolute())
 
 
 def read_file(session: SparkSession, path: str, format: str) -> DataFrame:

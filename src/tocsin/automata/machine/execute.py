@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from tocsin.algebra.completion_semantics import Run, Status
 from tocsin.algebra.fields import Fields
@@ -33,6 +34,7 @@ class Prepared:
     near: tuple[int, ...]  # for each state, the transitions it can enable
     always: int  # the transitions that need no state
     internal: int  # the transitions that take no event
+    wakes: int  # the states that such a transition waits for
     asked: Questions  # the predicates of the inputs
     users: tuple[int, ...]  # for each predicate, the transitions it is the input of
     success: int
@@ -43,13 +45,18 @@ def prepare(machine: Machine) -> Prepared:
     """Number the states and transitions of a machine."""
     number = {state: i for i, state in enumerate(machine.states)}
 
-    def bits_of(states: Iterable[str]) -> int:
-        return sum(1 << number[state] for state in set(states))
+    @cache
+    def bits_of(states: frozenset[str]) -> int:
+        found = bytearray(len(number) // 8 + 1)
+        for state in states:
+            found[number[state] >> 3] |= 1 << (number[state] & 7)
+        return int.from_bytes(found, "little")
 
-    near = [0] * len(machine.states)
+    near, wakes = [0] * len(machine.states), 0
     for i, transition in enumerate(machine.transitions):
         for state in frozenset[str]().union(*transition.enable):
             near[number[state]] |= 1 << i
+            wakes |= 1 << number[state] if transition.input is None else 0
     users = dict.fromkeys(machine.filters, 0)
     for i, transition in enumerate(machine.transitions):
         if transition.input is not None:
@@ -65,10 +72,11 @@ def prepare(machine: Machine) -> Prepared:
         tuple(near),
         sum(1 << i for i, t in enumerate(machine.transitions) if not t.enable),
         sum(1 << i for i, t in enumerate(machine.transitions) if t.input is None),
+        wakes,
         questions(users),
         tuple(users.values()),
-        bits_of([machine.success] if machine.success is not None else ()),
-        bits_of([machine.failure] if machine.failure is not None else ()),
+        bits_of(frozenset(q for q in [machine.success] if q is not None)),
+        bits_of(frozenset(q for q in [machine.failure] if q is not None)),
     )
 
 
@@ -198,7 +206,7 @@ def _settle(
     seen = {configuration}
     competing = prepared.always
     while True:
-        candidates = (competing | _near(prepared, added)) & prepared.internal
+        candidates = (competing | _near(prepared, added & prepared.wakes)) & prepared.internal
         competing = _enabled_of(prepared, configuration, candidates)
         if not competing:
             return configuration, emits

@@ -73,7 +73,7 @@ def parse_assembly(text: str, library: Library | None = None, types: Types | Non
         try:
             found.append(_connection(reader))
         except Failure:
-            skip_to(reader, ";")
+            skip_to(reader, ";", "connect")
             reader.accept(";")
     errors = list(reader.errors)
     warnings: tuple[PatternError, ...] = ()

@@ -23,6 +23,7 @@ from tocsin.algebra.correlation import (
     Not,
     Or,
     Sequence,
+    parts,
 )
 from tocsin.algebra.correlation_check import check_filter
 from tocsin.errors import PatternError, PatternErrors
@@ -30,6 +31,7 @@ from tocsin.languages.ksu.words import SYMBOLS, name
 from tocsin.languages.lexis import Failure, Reader
 
 _T = TypeVar("_T")
+MAX_DEPTH = 200
 _Pair = type[Accumulation] | type[Collection] | type[Sequence]
 
 
@@ -77,10 +79,23 @@ def _whole(reader: Reader, read: Callable[[], _T]) -> _T | None:
 
 def read_filter(reader: Reader, warnings: list[PatternError]) -> Branches:
     """The filter at this place of a text; what is worth a warning is added to `warnings`."""
-    branches = [_collection(reader, warnings)]
+    branches = [_branch(reader, warnings)]
     while reader.accept("||"):
-        branches.append(_collection(reader, warnings))
+        branches.append(_branch(reader, warnings))
     return tuple(branches)
+
+
+def _branch(reader: Reader, warnings: list[PatternError]) -> Expression:
+    branch = _collection(reader, warnings)
+    # A long row of operands is a deep tree, because all operators are binary; the rest of Tocsin walks down it.
+    level, depth = [branch], 0
+    while level:
+        depth += 1
+        level = [part for parent in level for part in parts(parent)]
+    if depth > MAX_DEPTH:
+        reader.note("too-deep", f"more than {MAX_DEPTH} operators inside each other", branch.span)
+        raise Failure
+    return branch
 
 
 def _collection(reader: Reader, warnings: list[PatternError]) -> Expression:
@@ -91,13 +106,13 @@ def _accumulation(reader: Reader, warnings: list[PatternError]) -> Expression:
     bare: list[Expression] = []
 
     def operand() -> Expression:
-        found, parts = _chain(reader, ";", Sequence, lambda: _primary(reader, warnings))
-        if parts > 1:
+        found, count = _chain(reader, ";", Sequence, lambda: _primary(reader, warnings))
+        if count > 1:
             bare.append(found)
         return found
 
-    whole, parts = _chain(reader, "+", Accumulation, operand)
-    warnings += [_mixed(sequence) for sequence in bare if parts > 1]
+    whole, count = _chain(reader, "+", Accumulation, operand)
+    warnings += [_mixed(sequence) for sequence in bare if count > 1]
     return whole
 
 
@@ -115,33 +130,27 @@ def _chain(
     """Operands joined by one symbol, grouped to the left, and how many there are."""
     start = reader.here
     whole = operand()
-    parts = 1
+    count = 1
     while reader.accept(symbol):
-        reader.nest(1)  # each operator makes the tree one level deeper
-        parts += 1
         whole = pair(whole, operand(), reader.span_from(start))
-    reader.nest(1 - parts)
-    return whole, parts
+        count += 1
+    return whole, count
 
 
 def _primary(reader: Reader, warnings: list[PatternError]) -> Expression:
-    if reader.at("name") and reader.ahead().kind == ":":
-        label = name(reader, "a label")
-        reader.advance()
-        reader.nest(1)
-        body = _primary(reader, warnings)
-        reader.nest(-1)
-        return Labelled(label.text, body, reader.span_from(label))
-    if reader.accept("("):
-        reader.nest(1)
-        inner = _collection(reader, warnings)
-        while reader.at("||"):
-            hint = "write | for a choice, or lift the || out of the parentheses"
-            reader.note("nested-parallel", "|| is allowed at top level only", reader.advance().span, hint)
-            inner = Collection(inner, _collection(reader, warnings))
-        reader.nest(-1)
-        reader.expect(")", "')' or an operator")
-        return inner
+    with reader.nested():
+        if reader.at("name") and reader.ahead().kind == ":":
+            label = name(reader, "a label")
+            reader.advance()
+            return Labelled(label.text, _primary(reader, warnings), reader.span_from(label))
+        if reader.accept("("):
+            inner = _collection(reader, warnings)
+            while reader.at("||"):
+                hint = "write | for a choice, or lift the || out of the parentheses"
+                reader.note("nested-parallel", "|| is allowed at top level only", reader.advance().span, hint)
+                inner = Collection(inner, _collection(reader, warnings))
+            reader.expect(")", "')' or an operator")
+            return inner
     event = name(reader, "an event, a label or '('")
     return Atom(event.text, event.span)
 
@@ -152,34 +161,30 @@ def _primary(reader: Reader, warnings: list[PatternError]) -> Expression:
 def read_guard(reader: Reader) -> Guard:
     """The guard at this place of a text."""
     start = reader.here
-    parts = [_conjunction(reader)]
+    operands = [_conjunction(reader)]
     while reader.accept("|"):
-        parts.append(_conjunction(reader))
-    return parts[0] if len(parts) == 1 else Or(tuple(parts), reader.span_from(start))
+        operands.append(_conjunction(reader))
+    if reader.at("||"):
+        reader.fail("'&' or '|'", "in a guard 'or' is written |")
+    return operands[0] if len(operands) == 1 else Or(tuple(operands), reader.span_from(start))
 
 
 def _conjunction(reader: Reader) -> Guard:
     start = reader.here
-    parts = [_literal(reader)]
+    operands = [_literal(reader)]
     while reader.accept("&"):
-        parts.append(_literal(reader))
-    return parts[0] if len(parts) == 1 else And(tuple(parts), reader.span_from(start))
+        operands.append(_literal(reader))
+    return operands[0] if len(operands) == 1 else And(tuple(operands), reader.span_from(start))
 
 
 def _literal(reader: Reader) -> Guard:
     start = reader.here
-    reader.nest(1)
-    try:
+    with reader.nested():
         if reader.accept("!"):
             return Not(_literal(reader), reader.span_from(start))
         if reader.accept("("):
             inner = read_guard(reader)
             reader.expect(")", "')', '&' or '|'")
             return inner
-    finally:
-        reader.nest(-1)
-    hint = "in a guard 'or' is written |" if reader.at("||") else None
-    if not reader.at("name"):
-        reader.fail("a label, '!' or '('", hint)
-    label = name(reader, "a label")
+    label = name(reader, "a label, '!' or '('")
     return Is(label.text, label.span)

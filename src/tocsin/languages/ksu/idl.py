@@ -25,6 +25,7 @@ class _Scope:
     """What has been declared so far, all under full names."""
 
     records: dict[str, RecordType] = field(default_factory=dict)
+    attributes: dict[str, dict[str, str]] = field(default_factory=dict)  # with the inherited ones
     aliases: dict[str, str] = field(default_factory=dict)
     modules: tuple[str, ...] = ()
 
@@ -76,11 +77,10 @@ def _declarations(reader: Reader, scope: _Scope) -> None:
 def _module(reader: Reader, scope: _Scope) -> None:
     title = _name(reader, "the name of the module")
     opening = reader.expect("{", "'{'")
-    reader.nest(1)
     outside, scope.modules = scope.modules, (*scope.modules, title.text)
-    _declarations(reader, scope)
+    with reader.nested():
+        _declarations(reader, scope)
     scope.modules = outside
-    reader.nest(-1)
     if not reader.accept("}"):
         reader.note(
             "open-bracket", f"the module {title.text} is never closed", opening.span, "close it with '};'"
@@ -101,7 +101,7 @@ def _eventtype(reader: Reader, scope: _Scope) -> None:
     title = _name(reader, "the name of the event type")
     parent = _parent(reader, scope) if reader.accept(":") else None
     reader.expect("{", "'{' and the attributes")
-    inherited = Types(tuple(scope.records.values())).attributes(parent) if parent else {}
+    inherited = scope.attributes[parent] if parent else {}
     attributes: dict[str, str] = {}
     while not reader.at("}", "end"):
         try:
@@ -110,7 +110,9 @@ def _eventtype(reader: Reader, scope: _Scope) -> None:
             skip_to(reader, ";", "}")
             reader.accept(";")
     _declare(reader, scope, title)
-    scope.records[scope.full(title.text)] = RecordType(scope.full(title.text), attributes, parent, title.span)
+    full = scope.full(title.text)
+    scope.records[full] = RecordType(full, attributes, parent, title.span)
+    scope.attributes[full] = {**inherited, **attributes}
     reader.expect("}", "'}', attribute or public")
     reader.expect(";", "';' after the event type")
 

@@ -8,8 +8,6 @@ Paper: 001, sections 3.7, 4.2 and 5.3.
 
 from __future__ import annotations
 
-import math
-
 from tocsin.algebra.correlation import (
     Action,
     Assignment,
@@ -168,24 +166,30 @@ def _statement(reader: Reader) -> Statement:
     for action in _SWITCHES:
         if reader.accept_word(action):
             reader.expect("(", f"'(' and labels: {action} (l1, l2)")
-            labels = [name(reader, "a label").text]
+            labels = [name(reader, "a label")]
             while reader.accept(","):
-                labels.append(name(reader, "a label").text)
+                labels.append(name(reader, "a label"))
             reader.expect(")", "')' or ','")
-            return Switch(action, tuple(labels), reader.span_from(start))
+            names, spans = tuple(label.text for label in labels), tuple(label.span for label in labels)
+            return Switch(action, names, reader.span_from(start), spans)
     reader.fail("push, abort, revive or toggle")
 
 
 def _new(reader: Reader) -> PushNew:
     start = reader.last
     kind, _ = type_name(reader)
+    opening = reader.index
     reader.expect("{", "'{' and what the attributes are set to", f"write push new {kind} {{}}")
     assignments: list[Assignment] = []
-    if not reader.at("}"):
-        assignments.append(_assignment(reader))
-        while reader.accept(","):
+    try:
+        if not reader.at("}"):
             assignments.append(_assignment(reader))
-    reader.expect("}", "'}' or ','")
+            while reader.accept(","):
+                assignments.append(_assignment(reader))
+        reader.expect("}", "'}' or ','")
+    except Failure:
+        reader.leave(opening)
+        raise
     return PushNew(kind, tuple(assignments), reader.span_from(start))
 
 
@@ -206,8 +210,6 @@ def _value(reader: Reader) -> Field | Literal:
         negative = reader.accept("-") is not None
         number = reader.expect("number", "a number").value
         assert not isinstance(number, str)
-        if math.isinf(number):
-            reader.note("bad-number", "this number is too large", reader.span_from(start))
         return Literal(-number if negative else number, reader.span_from(start))
     event = name(reader, "a value, or an event and its attribute as in a.SourceID")
     reader.expect(".", "'.' and an attribute, as in a.SourceID")

@@ -21,7 +21,7 @@ def decompose(machine: Machine) -> tuple[Machine, ...]:
     parts = _linked(machine)
     groups: dict[str, list[Transition]] = {}
     for transition in machine.transitions:
-        groups.setdefault(parts[_touched(transition, machine)[0]], []).append(transition)
+        groups.setdefault(parts[_home(transition, machine)], []).append(transition)
     if len(groups) <= 1:
         return (machine,)
     return tuple(
@@ -43,9 +43,12 @@ def _part(machine: Machine, name: str, states: frozenset[str], transitions: Sequ
     )
 
 
-def _touched(transition: Transition, machine: Machine) -> list[str]:
-    touched = transition.clear.union(transition.target, *transition.enable)
-    return [*touched] or [machine.states[0]]
+def _home(transition: Transition, machine: Machine) -> str:
+    """A state that a transition touches."""
+    for some in (transition.clear, transition.target, *transition.enable):
+        for state in some:
+            return state
+    return machine.states[0]
 
 
 def _linked(machine: Machine) -> dict[str, str]:
@@ -58,11 +61,14 @@ def _linked(machine: Machine) -> dict[str, str]:
         return state
 
     home = {}
+    known: set[frozenset[str]] = set()
     for transition in machine.transitions:
-        touched = _touched(transition, machine)
-        home[transition.name] = touched[0]
-        for state in touched:
-            parent[root(state)] = root(touched[0])
+        first = home[transition.name] = _home(transition, machine)
+        for some in {transition.clear, transition.target, *transition.enable}:
+            # Many transitions clear the same large set, whose states are linked once.
+            for state in [next(iter(some))] if some in known else some:
+                parent[root(state)] = root(first)
+            known |= {some} if some else set()
     for first, second in machine.order:
         parent[root(home[first])] = root(home[second])
     return {state: root(state) for state in machine.states}

@@ -1,0 +1,46 @@
+"""The event types, prefilters and subscriptions of a pipeline file, for a service that has no Spark under it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tocsin.errors import PipelineError, PipelineErrors
+from tocsin.events import Catalog
+from tocsin.service.limit import Limit
+from tocsin.spark.pipeline.patterns import Parsed, parse_entries
+from tocsin.spark.pipeline.read import read_pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a pipeline file says of events. `subscriptions`: each after those whose composites it uses."""
+
+    catalog: Catalog
+    subscriptions: tuple[Parsed, ...]
+    prefilters: tuple[Limit, ...]
+
+    def limits(self) -> tuple[Limit, ...]:
+        """The prefilters afresh: they remember what passed, and each subscription is on its own."""
+        return tuple(Limit(limit.by, limit.every, limit.type) for limit in self.prefilters)
+
+    def needed(self, wanted: Iterable[str]) -> tuple[Parsed, ...]:
+        """The subscriptions of these names, and those whose composites they use."""
+        needed = set(wanted)
+        for one in reversed(self.subscriptions):
+            if one.entry.name in needed:
+                needed |= set(one.uses)
+        return tuple(one for one in self.subscriptions if one.entry.name in needed)
+
+
+def read_contents(path: str | Path, common: dict[str, str]) -> Contents:
+    """Read a pipeline file; raises `PipelineErrors` with all mistakes."""
+    pipeline = read_pipeline(path)
+    known = common if pipeline.declarations.strict else None
+    errors: list[PipelineError] = []
+    parsed = parse_entries(pipeline, errors, known)
+    if errors:
+        raise PipelineErrors(errors)
+    prefilters = [Limit(limit.by, limit.every, limit.type) for s in pipeline.sources for limit in s.limits]
+    return Contents(pipeline.declarations.catalog(known), tuple(parsed.values()), tuple(prefilters))
