@@ -31,6 +31,7 @@ VENV = ROOT / ".venv"
 PROGRAMS = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = PROGRAMS / ("python.exe" if os.name == "nt" else "python")
 STAMP = VENV / "tocsin-stamp"
+WARM = "src/tocsin/automata/execute.py"  # holds `warm`, which compiles the kernels
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,13 @@ def set_up() -> None:
     say("install Tocsin and what it needs (the first time, a minute or more: Spark alone is some 450 MB)")
     # Without isolation, because pip does not hold the packages of an isolated build to the constraints.
     pip("install", *constraints, "--no-build-isolation", "--editable", ".[dev]")
-    say("compile the kernels (once; half a minute)")
-    run(Step("warm", ("python", "-c", "from tocsin.automata.execute import warm; warm()")))
+    if (ROOT / WARM).exists():
+        run(
+            Step(
+                "compile the kernels, once",
+                ("python", "-c", "from tocsin.automata.execute import warm; warm()"),
+            )
+        )
     STAMP.write_text(wanted)
     say(f"set-up done in {time.monotonic() - started:.0f} s")
 

@@ -411,6 +411,17 @@ key = "who"
 events = ["Visit", "NoKey"]
 pattern = "([NoKey], [T1 in {T1, Call}])_{T1=5s}"
 
+[[subscription]] # only one of the two binds a person
+name = "Either"
+key = "room"
+pattern = "[Out(who = $who)] | [Bell]"
+
+[[subscription]]
+name = "ByEither"
+key = "who"
+events = ["Either"]
+pattern = "[Either][Either]"
+
 [[sink]]
 format = "jsonl"
 path = "out"
@@ -453,6 +464,10 @@ def test_composites_are_events_of_other_subscriptions(spark: SparkSession, tmp_p
     assert paths == [[1, 1, 1, 1], [1, 1, 1, 2], [1, 2, 1, 1], [1, 2, 1, 2], [2]]
     assert sent["constituents"][0]["attributes"]["who"] == "Jean"
     assert done.report.composites["Visit"] == Counters(read=4, used=4, irrelevant=0, dead=0, limited=0)
+    assert done.ids("ByEither") == [["3", "8"], ["5", "9"]]
+    # Two bells have nobody by whom they could be brought together.
+    assert done.report.composites["Either"] == Counters(read=6, used=4, irrelevant=0, dead=2, limited=0)
+    assert done.report.reasons == {"no key in 'who' for ByPerson, ByEither": 2}
     assert done.report.composites["Checked"] == Counters(read=3, used=2, irrelevant=1, dead=0, limited=0)
 
 
@@ -466,13 +481,14 @@ def test_composites_are_events_of_other_subscriptions(spark: SparkSession, tmp_p
         ('id = "id"', 'limit = [{ type = "In", by = ["floor"], every = "1s" }]', "unknown-column", 7),
         ("In(who = $who)];[Out(who = $who)]);", "In(whom = $who)];[Out(who = $who)]);", "unknown-attribute", 12),
         ("In.no = Out.of", "In.no = 'one'", "type-mismatch", 17),
+        ('time_unit = "s"', 'time = "late"', "bad-column", 6),
     ],
 )  # fmt: skip
 def test_what_the_sources_do_not_have_is_named_by_its_line(
     spark: SparkSession, tmp_path: Path, old: str, new: str, code: str, line: int
 ) -> None:
     assert COMPOSITES.count(old) == 1
-    rooms = [{"id": 1, "no": 1, "type": "In", "time": 1, "room": "A", "who": "Jean", "of": 1}]
+    rooms = [{"late": True, "id": 1, "no": 1, "type": "In", "time": 1, "room": "A", "who": "Jean", "of": 1}]
     with pytest.raises(PipelineError) as raised:
         run(spark, tmp_path, COMPOSITES.replace(old, new), rooms_jsonl=rooms)
     assert raised.value.code == code

@@ -66,7 +66,7 @@ def path_without_java(folder: Path) -> str:
 
 def test_settings(spark: SparkSession) -> None:
     assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
-    assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
+    assert spark.conf.get("spark.sql.shuffle.partitions") == "8"
     assert spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") == "100000"
     assert spark.sparkContext.master == "local[2]"
     assert spark.sparkContext.uiWebUrl is None
@@ -75,7 +75,7 @@ def test_settings(spark: SparkSession) -> None:
 def test_a_running_session_is_used_and_not_changed(spark: SparkSession) -> None:
     again = local_session("another name", cores=1, extra_conf={"spark.sql.shuffle.partitions": "7"})
     assert again is spark
-    assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
+    assert spark.conf.get("spark.sql.shuffle.partitions") == "8"
     assert spark.sparkContext.appName == "tocsin-tests"
 
 

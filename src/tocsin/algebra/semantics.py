@@ -15,7 +15,7 @@ Paper: 003, "Composite Event Detectors", "Core Composite Event Language", Append
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import assert_never
@@ -524,14 +524,24 @@ def _merged(
     return sorted([*symbols, *new], key=lambda item: item[0])
 
 
-def _leaf_positions(composite: Composite) -> list[tuple[object, ...]]:
-    return [
-        (c.event.at, c.event.at, 2, True, c.event.name)
-        if isinstance(c.event, TimerEvent)
-        else _position(c.event)
-        for c in composite.leaves()
-        if not isinstance(c.event, Composite)
-    ]
+def _leaf_positions(composite: Composite) -> tuple[list[tuple[object, ...]], list[tuple[int, ...]]]:
+    """Where the events of a composite are in the total order, and then where they stand in the composite."""
+    leaves = list(_leaves(composite, ()))
+    return [position for position, _ in leaves], [path for _, path in leaves]
+
+
+def _leaves(
+    composite: Composite, inside: tuple[int, ...]
+) -> Iterator[tuple[tuple[object, ...], tuple[int, ...]]]:
+    for place, constituent in enumerate(composite.constituents):
+        event, path = constituent.event, (*inside, place)
+        match event:
+            case Composite():
+                yield from _leaves(event, path)
+            case TimerEvent():
+                yield (event.at, event.at, 2, True, event.name), path
+            case Event():
+                yield _position(event), path
 
 
 def _position(event: Event) -> Position:

@@ -6,6 +6,7 @@ before the time that `a` was fed until.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -292,19 +293,28 @@ def _variable(bound: dict[str, int], interned: Interned, operand: tuple[Any, ...
     return [interned.values[bound[operand[1]]] if operand[1] in bound else None]
 
 
-def _leaf_order(plan: Plan, composites: list[Composite], number: int) -> list[tuple[int, int, str]]:
+def _leaf_order(
+    plan: Plan, composites: list[Composite], number: int
+) -> tuple[list[tuple[int, int, str]], list[tuple[int, ...]]]:
+    """Where the events of a composite are in the total order, and then where they stand in the composite."""
+    leaves = list(_leaves(plan, composites, number, ()))
+    return [place for place, _ in leaves], [path for _, path in leaves]
+
+
+def _leaves(
+    plan: Plan, composites: list[Composite], number: int, inside: tuple[int, ...]
+) -> Iterator[tuple[tuple[int, int, str], tuple[int, ...]]]:
     """Primitive events by their place in the total order (their ref), timers after the events of their moment."""
     composite = composites[number]
     names = plan.detectors[composite.detector].timer_names
-    leaves: list[tuple[int, int, str]] = []
-    for ref, role, time in zip(composite.refs, composite.roles, composite.times, strict=True):
+    for place, (ref, role, time) in enumerate(
+        zip(composite.refs, composite.roles, composite.times, strict=True)
+    ):
+        path = (*inside, place)
         if ref <= -2:
-            leaves += _leaf_order(plan, composites, -2 - ref)
-        elif role < 0:
-            leaves.append((time, 1 << 62, names[-1 - role]))
+            yield from _leaves(plan, composites, -2 - ref, path)
         else:
-            leaves.append((time, ref, ""))
-    return leaves
+            yield ((time, 1 << 62, names[-1 - role]) if role < 0 else (time, ref, "")), path
 
 
 def _following(

@@ -5,7 +5,7 @@ Paper: 003, "Publish/Subscribe Infrastructure Support" (composite events are pub
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from tocsin.events import Composite, Constituent, Event, TimerEvent, Value
@@ -84,14 +84,33 @@ def _original(
             return event
 
 
-def composite_order(composite: Composite) -> tuple[int, int, list[tuple[int, int, int, bool, int | str]]]:
-    """Sort key of composite events: the total order, then the order of their events."""
+Position = tuple[int, int, int, bool, int | str]
+
+
+def composite_order(composite: Composite) -> tuple[int, int, list[Position], list[tuple[int, ...]]]:
+    """Sort key of composite events: the total order, then the order of their events, then where they stand."""
     interval = composite.interval
-    return interval.end, interval.start, [_position(c.event) for c in composite.leaves()]
+    leaves = list(_leaves(composite, ()))
+    return (
+        interval.end,
+        interval.start,
+        [_position(event) for event, _ in leaves],
+        [path for _, path in leaves],
+    )
 
 
-def _position(event: Event | TimerEvent | Composite) -> tuple[int, int, int, bool, int | str]:
+def _leaves(
+    composite: Composite, inside: tuple[int, ...]
+) -> Iterator[tuple[Event | TimerEvent, tuple[int, ...]]]:
+    for place, constituent in enumerate(composite.constituents):
+        event, path = constituent.event, (*inside, place)
+        if isinstance(event, Composite):
+            yield from _leaves(event, path)
+        else:
+            yield event, path
+
+
+def _position(event: Event | TimerEvent) -> Position:
     if isinstance(event, TimerEvent):
         return event.at, event.at, 2, True, event.name  # a timer comes after the events of its moment
-    assert isinstance(event, Event)
     return event.interval.end, event.interval.start, 1, isinstance(event.id, str), event.id

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import NewType
@@ -126,7 +127,9 @@ class Service:
         """
         when = interval(at, start, end)
         given = {**(attributes or {}), **more}
-        return new_event(self._catalog, next(self._ids) if id is None else id, type, when, source, given)
+        made = new_event(self._catalog, id or 0, type, when, source, given)
+        # Numbered only now: an event that was refused leaves no gap.
+        return made if id is not None else replace(made, id=next(self._ids))
 
     def publish(self, event: Event) -> None:
         """Deliver an event to everyone who subscribed to it, alone or as part of a pattern."""

@@ -48,11 +48,13 @@ class Machine:
     """An expression as a list of nodes, operands first, and the whole last.
 
     `takers`: the places that wait for an event. `gates`: the sequences a place comes second in, by its bit.
+    `labels`: the node of what a label marks.
     """
 
     nodes: tuple[Node, ...]
     takers: Mapping[str, int] = field(hash=False)
     gates: Mapping[int, tuple[int, ...]] = field(hash=False)
+    labels: Mapping[str, int] = field(hash=False)
 
     @property
     def places(self) -> int:
@@ -80,13 +82,15 @@ def compile_expression(expression: Expression, first: int = 0) -> Machine:
     """The acceptor of an expression whose leftmost place has the number `first`."""
     nodes: list[Node] = []
     takers: dict[str, int] = {}
+    labels: dict[str, int] = {}
     next_place = first
 
     def add(part: Expression) -> int:
         nonlocal next_place
         match part:
-            case Labelled(_, body):
-                return add(body)
+            case Labelled(label, body):
+                labels[label] = add(body)
+                return labels[label]
             case Atom(event):
                 bit = 1 << next_place
                 next_place += 1
@@ -106,7 +110,7 @@ def compile_expression(expression: Expression, first: int = 0) -> Machine:
         if node.kind is Kind.THEN:
             for bit in bits(nodes[node.right].places):
                 gates[bit] = (*gates.get(bit, ()), number)
-    return Machine(tuple(nodes), takers, gates)
+    return Machine(tuple(nodes), takers, gates, labels)
 
 
 def _kind(part: Accumulation | Collection | Sequence) -> Kind:

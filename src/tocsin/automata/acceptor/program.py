@@ -6,25 +6,13 @@ decisions).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import assert_never
 
-from tocsin.algebra.correlation import (
-    Accumulation,
-    Atom,
-    Collection,
-    Correlation,
-    Expression,
-    Labelled,
-    Reading,
-    Sequence,
-    Statement,
-    used,
-)
+from tocsin.algebra.correlation import Correlation, Reading, Statement, labelled, used
 from tocsin.algebra.correlation_types import Types
 from tocsin.automata.acceptor.guard import Code, compile_guard
-from tocsin.automata.acceptor.machine import Machine, compile_expression
+from tocsin.automata.acceptor.machine import Machine, bits, compile_expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +80,7 @@ def compile_correlation(
 ) -> Program:
     """The program of a correlation that has no mistakes.
 
+    >>> from tocsin.algebra.correlation import Atom, Labelled
     >>> program = compile_correlation(Correlation("N", "C", (), (Labelled("l", Atom("a")),)))
     >>> dict(program.labels), len(program.branches)
     ({'l': 0}, 1)
@@ -101,37 +90,12 @@ def compile_correlation(
     for expression in correlation.branches:
         machine = compile_expression(expression)
         found = []
-        for part, first, node in _labelled(expression):
+        for part in labelled(expression):
+            node = machine.labels[part.label]
+            first = next(bits(machine.nodes[node].places)).bit_length() - 1
             number = labels.setdefault(part.label, len(labels))
             found.append(Label(number, compile_expression(part.body, first), node))
         branches.append(Branch(machine, tuple(found)))
     cases = tuple(CompiledCase(compile_guard(case.guard, labels), case.body) for case in correlation.cases)
     kept = frozenset(event for case in cases for statement in case.body for event in used(statement))
     return Program(correlation, reading or Reading(), types, labels, tuple(branches), cases, kept)
-
-
-def _labelled(expression: Expression) -> Iterator[tuple[Labelled, int, int]]:
-    """Every labelled part, with the number of its first place and the number of its node."""
-    # Nodes come operands first, as in `compile_expression`; a label has the node of what it marks.
-    found: list[tuple[Labelled, int, int]] = []
-    places = nodes = 0
-
-    def visit(part: Expression) -> None:
-        nonlocal places, nodes
-        match part:
-            case Atom():
-                places += 1
-                nodes += 1
-            case Labelled(_, body):
-                first, position = places, len(found)
-                visit(body)
-                found.insert(position, (part, first, nodes - 1))
-            case Accumulation(left, right) | Collection(left, right) | Sequence(left, right):
-                visit(left)
-                visit(right)
-                nodes += 1
-            case _:
-                assert_never(part)
-
-    visit(expression)
-    yield from found

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 
@@ -78,6 +79,17 @@ def _own_session(pipeline: Pipeline, progress: Progress, stack: ExitStack) -> Sp
     return session
 
 
+@dataclass
+class _Outcome:
+    """What is known so far: the classified events, with composites among them, and the matches."""
+
+    classified: list[DataFrame]
+    reasons: dict[str, int]
+    matches: dict[str, DataFrame] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+    composites: dict[str, Counters] = field(default_factory=dict)
+
+
 def _run(
     pipeline: Pipeline, session: SparkSession, progress: Progress, stack: ExitStack, started: float
 ) -> Report:
@@ -93,41 +105,59 @@ def _run(
     whole_ids = all(source.whole_ids for source in sources)
     events = keep(classify(_events(pipeline, sources, schema, whole_ids), plan.jobs, schema))
     counted, reasons = _count(events, {one.source.name: one.read for one in sources})
-    total = sum(one.read for one in sources)
-    progress.done(f"{total:,} events, {sum(one.dead for one in counted.values()):,} of them unreadable")
+    total, dead = (sum(getattr(one, what) for one in counted.values()) for what in ("read", "dead"))
+    progress.done(f"{total:,} events, {dead:,} of them unreadable")
 
-    carried = _carried(pipeline, schema)
-    classified = [events]
-    matches: dict[str, DataFrame] = {}
-    numbers: dict[str, int] = {}
-    composites: dict[str, Counters] = {}
+    outcome = _Outcome([events], reasons)
     for job in plan.jobs:
         progress.begin(f"detecting {', '.join(job.names)}")
-        found = keep(_detect(job, classified, carried, pipeline.max_partial_matches or MAX_TOKENS))
-        own = {str(row["pattern"]): int(row["count"]) for row in found.groupBy("pattern").count().collect()}
-        for name in job.names:
-            numbers[name] = own.get(name, 0)
-            matches[name] = found.where(F.col("pattern") == name)
+        found = keep(
+            _detect(job, outcome.classified, _carried(pipeline, schema), pipeline.max_partial_matches)
+        )
+        _add_matches(outcome, job, found)
         for name in (name for name in job.names if name in plan.composites):
             readers = [other for other in plan.jobs if name in other.reads]
             rows = as_events(found, plan.composites[name], job.key, schema, whole_ids)
-            classified.append(keep(classify(rows, readers, schema)))
-            counts, why = _count(classified[-1], {name: numbers[name]})
-            composites |= counts
-            reasons |= {reason: reasons.get(reason, 0) + count for reason, count in why.items()}
-        progress.done(", ".join(f"{numbers[name]:,} {name}" for name in job.names))
+            _add_composites(outcome, name, keep(classify(rows, readers, schema)))
+        progress.done(", ".join(f"{outcome.numbers[name]:,} {name}" for name in job.names))
 
     progress.begin("writing")
-    chosen = {name: carrying(frame, _chosen(pipeline, name, schema)) for name, frame in matches.items()}
-    written = write_matches(pipeline, chosen, numbers)
-    letters = dead_letters(session, classified, [split for source in sources for split in source.splits])
-    dead = sum(one.dead for one in (*counted.values(), *composites.values()))
-    written += write_dead_letters(pipeline, letters, dead)
+    chosen = {
+        name: carrying(frame, _chosen(pipeline, name, schema)) for name, frame in outcome.matches.items()
+    }
+    written = write_matches(pipeline, chosen, outcome.numbers)
+    splits = [split for source in sources for split in source.splits]
+    written += write_dead_letters(
+        pipeline, dead_letters(session, outcome.classified, splits), sum(outcome.reasons.values())
+    )
     samples = _samples(pipeline, chosen)
     progress.done(f"{len(written)} folders")
-    in_order = {entry.name: numbers[entry.name] for entry in pipeline.subscriptions}
-    seconds = time.monotonic() - started
-    return Report(pipeline.name, in_order, counted, composites, reasons, samples, tuple(written), seconds)
+    return Report(
+        pipeline.name,
+        {entry.name: outcome.numbers[entry.name] for entry in pipeline.subscriptions},
+        counted,
+        outcome.composites,
+        outcome.reasons,
+        samples,
+        tuple(written),
+        time.monotonic() - started,
+    )
+
+
+def _add_matches(outcome: _Outcome, job: Job, found: DataFrame) -> None:
+    counts = {row["pattern"]: row["count"] for row in found.groupBy("pattern").count().collect()}
+    for name in job.names:
+        outcome.numbers[name] = counts.get(name, 0)
+        outcome.matches[name] = found.where(F.col("pattern") == name)
+
+
+def _add_composites(outcome: _Outcome, name: str, classified: DataFrame) -> None:
+    """Matches that are events of later jobs; they are counted like the events of a source."""
+    outcome.classified.append(classified)
+    counts, reasons = _count(classified, {name: outcome.numbers[name]})
+    outcome.composites |= counts
+    for reason, count in reasons.items():
+        outcome.reasons[reason] = outcome.reasons.get(reason, 0) + count
 
 
 def _plan(pipeline: Pipeline, sources: Sequence[Opened]) -> tuple[Plan, Schema]:
@@ -163,7 +193,9 @@ def _count(classified: DataFrame, read: Mapping[str, int]) -> tuple[dict[str, Co
     return counters, reasons
 
 
-def _detect(job: Job, classified: Sequence[DataFrame], carried: tuple[str, ...], limit: int) -> DataFrame:
+def _detect(
+    job: Job, classified: Sequence[DataFrame], carried: tuple[str, ...], limit: int | None
+) -> DataFrame:
     """The matches of a job among the events that are its own."""
     flag = job_flag(job.number)
     own = [events.where(F.col(flag)) for events in classified if flag in events.columns]
@@ -172,7 +204,7 @@ def _detect(job: Job, classified: Sequence[DataFrame], carried: tuple[str, ...],
     names = (*carried, PARTS) if job.reads else carried
     prepared = prepare(events, columns, job.compiled, job.catalog, names)
     used = prepared.where(relevant(job.compiled)).drop("unreadable")
-    found = run(used, events, columns, job.compiled, names, limit)
+    found = run(used, events, columns, job.compiled, names, limit or MAX_TOKENS)
     return opened(found) if job.reads else found
 
 

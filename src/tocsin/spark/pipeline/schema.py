@@ -102,7 +102,15 @@ def _times(pipeline: Pipeline, source: Source, columns: Types | None, known: Typ
         if columns is None:
             continue
         _require(pipeline, source, key, name, columns)
-        if isinstance(columns[name], T.NumericType) and source.time_unit is None:
+        type, place = columns[name], (*source.place, key)
+        if not isinstance(
+            type, T.StringType | T.NumericType | T.TimestampType | T.TimestampNTZType | T.DateType
+        ):
+            message = (
+                f"the column {name!r} of {source.name} is {type.simpleString()}, so it cannot be the time"
+            )
+            raise pipeline.error("bad-column", message, place)
+        if isinstance(type, T.NumericType) and source.time_unit is None:
             message = f"the time column {name!r} of {source.name} holds numbers; of what?"
             raise pipeline.error(
                 "no-time-unit", message, source.place, 'say time_unit = "s", "ms", "us" or "ns"'
