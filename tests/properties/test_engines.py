@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,10 +32,22 @@ def found(composites: list[Composite]) -> list[str]:
     return sorted(f"{c.key} {c.ids} {c.interval.start}-{c.interval.end}" for c in composites)
 
 
+def fitting(events: list[Event], *subscriptions: Subscription) -> list[Event]:
+    """Events of one type each where a condition asks for constituents by name.
+
+    The same events found under different names are one match, and which names it keeps is left open
+    (docs/decisions/0004-readings-of-the-paper.md); a `where` could then tell the engines apart.
+    """
+    if all(subscription.where is None for subscription in subscriptions):
+        return events
+    return [replace(event, types=frozenset({min(event.types)})) for event in events]
+
+
 @pytest.mark.slow
 @settings(SLOW, max_examples=2500)
 @given(subscriptions(), traces())
 def test_kernel_finds_what_the_reference_finds(subscription: Subscription, events: list[Event]) -> None:
+    events = fitting(events, subscription)
     assert found(execute.detect(subscription, events)) == found(semantics.detect(subscription, events))
 
 
@@ -44,6 +57,7 @@ def test_kernel_finds_what_the_reference_finds(subscription: Subscription, event
 def test_any_cut_of_the_stream_finds_the_same(
     subscription: Subscription, events: list[Event], cuts: list[int]
 ) -> None:
+    events = fitting(events, subscription)
     session = execute.Session([subscription])
     pieces: list[Composite] = []
     before = -FOREVER
@@ -58,6 +72,7 @@ def test_any_cut_of_the_stream_finds_the_same(
 @settings(SLOW, max_examples=200)
 @given(subscriptions(), traces())
 def test_one_moment_at_a_time_finds_the_same(subscription: Subscription, events: list[Event]) -> None:
+    events = fitting(events, subscription)
     session = execute.Session([subscription])
     pieces: list[Composite] = []
     for moment in sorted({e.interval.end for e in events}):
@@ -70,6 +85,7 @@ def test_one_moment_at_a_time_finds_the_same(subscription: Subscription, events:
 @settings(SLOW, max_examples=200)
 @given(subscriptions(), traces())
 def test_detection_by_key_is_the_union_over_keys(subscription: Subscription, events: list[Event]) -> None:
+    events = fitting(events, subscription)
     apart = [
         c
         for key in {e.key for e in events}
@@ -84,6 +100,7 @@ def test_detection_by_key_is_the_union_over_keys(subscription: Subscription, eve
 def test_many_subscriptions_at_once_find_what_each_finds_alone(
     many: list[Subscription], events: list[Event]
 ) -> None:
+    events = fitting(events, *many)
     together = execute.Session(many).feed(events, FOREVER)
     assert [found(own) for own in together] == [found(execute.detect(one, events)) for one in many]
 
@@ -111,6 +128,8 @@ def test_spark_finds_what_the_reference_finds(
 ) -> None:
     """One job for eight patterns over ten keys: each key is a trace of its own."""
     from tocsin.spark.detect import detect
+
+    streams = [fitting(events, *many) for events in streams]
 
     rows = [
         (
@@ -150,8 +169,6 @@ def test_spark_finds_what_the_reference_finds(
 
 
 def _named(many: list[Subscription]) -> list[Subscription]:
-    from dataclasses import replace
-
     return [replace(one, name=f"p{n}") for n, one in enumerate(many)]
 
 
