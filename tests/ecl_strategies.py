@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from tocsin.algebra.completion import (
+from tocsin.algebra.completion.expression import (
     FALSE,
     TRUE,
     Accumulate,
@@ -31,9 +31,9 @@ from tocsin.algebra.completion import (
     Sequential,
     Subscription,
 )
-from tocsin.algebra.fields import Fields
-from tocsin.algebra.machine import Machine, Transition
-from tocsin.algebra.output import Constant, Emit, FieldOf, Forward, Make, Output
+from tocsin.algebra.completion.fields import Fields
+from tocsin.algebra.completion.machine import Machine, Transition
+from tocsin.algebra.completion.output import Constant, Emit, FieldOf, Forward, Make, Output
 from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or
 from tocsin.values import Relation
 

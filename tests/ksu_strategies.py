@@ -6,7 +6,7 @@ from functools import reduce
 
 from hypothesis import strategies as st
 
-from tocsin.algebra.correlation import (
+from tocsin.algebra.correlation.expression import (
     Accumulation,
     And,
     Assignment,
@@ -31,7 +31,7 @@ from tocsin.algebra.correlation import (
     Switch,
     labelled,
 )
-from tocsin.algebra.correlation_outcome import Arrival
+from tocsin.algebra.correlation.outcome import Arrival
 from tocsin.algebra.predicate import Literal
 from tocsin.languages.lexis import MAX_INTEGER
 

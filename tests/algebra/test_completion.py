@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tocsin.algebra.completion import Program, Reading, filters, walk
-from tocsin.algebra.completion_semantics import Progress, Status, feed, matters, run, start
-from tocsin.algebra.fields import fields_of, holds
-from tocsin.algebra.output import Emitted
+from tocsin.algebra.completion.expression import Program, Reading, filters, walk
+from tocsin.algebra.completion.fields import fields_of, holds
+from tocsin.algebra.completion.output import Emitted
+from tocsin.algebra.completion.semantics import Progress, Status, feed, matters, run, start
 from tocsin.errors import InputError
 from tocsin.events import Event, Interval
 from tocsin.languages.ecl import parse

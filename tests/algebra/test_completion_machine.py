@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tocsin.algebra.expansion import Pair, places, respects
-from tocsin.algebra.machine import Machine, Transition, above, check
-from tocsin.algebra.machine_semantics import react, run, settle
-from tocsin.algebra.output import Constant, Emit
+from tocsin.algebra.completion.expansion import Pair, places, respects
+from tocsin.algebra.completion.machine import Machine, Transition, above, check
+from tocsin.algebra.completion.machine_semantics import react, run, settle
+from tocsin.algebra.completion.output import Constant, Emit
 from tocsin.errors import PatternError
 from tocsin.languages.ecl import parse_machine
 

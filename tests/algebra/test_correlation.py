@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tocsin.algebra.correlation import Reading, events, labelled, walk
-from tocsin.algebra.correlation_outcome import Arrival, Outcome, Skipped
-from tocsin.algebra.correlation_semantics import holds, is_shortest, matches, run, triggers, without
+from tocsin.algebra.correlation.expression import Reading, events, labelled, walk
+from tocsin.algebra.correlation.outcome import Arrival, Outcome, Skipped
+from tocsin.algebra.correlation.semantics import holds, is_shortest, matches, run, triggers, without
 from tocsin.errors import InputError
 from tocsin.languages.ksu import parse, parse_filter, parse_guard, parse_idl, show_filter
 

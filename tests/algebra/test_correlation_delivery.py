@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.algebra.correlation_delivery import Lost, Queue, deliver, offer
-from tocsin.algebra.correlation_outcome import Arrival, Output
-from tocsin.algebra.correlation_semantics import run
+from tocsin.algebra.correlation.delivery import Lost, Queue, deliver, offer
+from tocsin.algebra.correlation.outcome import Arrival, Output
+from tocsin.algebra.correlation.semantics import run
 from tocsin.languages.ksu import parse
 
 

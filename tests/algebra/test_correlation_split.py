@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 
 from ksu_strategies import expressions
-from tocsin.algebra.correlation import Atom, Expression, Labelled, events
-from tocsin.algebra.correlation_semantics import triggers
-from tocsin.algebra.correlation_split import Split, decompose, split
+from tocsin.algebra.correlation.expression import Atom, Expression, Labelled, events
+from tocsin.algebra.correlation.semantics import triggers
+from tocsin.algebra.correlation.split import Split, decompose, split
 from tocsin.errors import InputError
 from tocsin.languages.ksu import parse_filter
 from tocsin.languages.ksu.printer import show_expression

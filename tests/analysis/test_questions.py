@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tocsin.algebra.completion import Expression
-from tocsin.algebra.fields import Fields
+from tocsin.algebra.completion.expression import Expression
+from tocsin.algebra.completion.fields import Fields
 from tocsin.analysis import (
     Answer,
     Subject,

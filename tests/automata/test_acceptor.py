@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tocsin.algebra.correlation import Reading
-from tocsin.algebra.correlation_outcome import Arrival
+from tocsin.algebra.correlation.expression import Reading
+from tocsin.algebra.correlation.outcome import Arrival
 from tocsin.automata.acceptor import (
     compile_correlation,
     determinise,

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tocsin.algebra.machine import Machine
+from tocsin.algebra.completion.machine import Machine
 from tocsin.automata.machine import construct, simplify
 from tocsin.automata.machine.channel import Channel
 from tocsin.automata.machine.draw import draw

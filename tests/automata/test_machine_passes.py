@@ -8,8 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from tocsin.algebra.fields import Fields
-from tocsin.algebra.machine import Machine
+from tocsin.algebra.completion.fields import Fields
+from tocsin.algebra.completion.machine import Machine
 from tocsin.automata.machine import compile as compiled
 from tocsin.automata.machine import compile_machine, construct, enumerated, execute, simplify
 from tocsin.automata.machine.passes.compose import compose

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tocsin.algebra.completion import (
+from tocsin.algebra.completion.expression import (
     FALSE,
     TRUE,
     Accumulate,
@@ -16,7 +16,7 @@ from tocsin.algebra.completion import (
     SelectStar,
     measure,
 )
-from tocsin.algebra.output import Constant, FieldOf, Forward, Make
+from tocsin.algebra.completion.output import Constant, FieldOf, Forward, Make
 from tocsin.algebra.predicate import And, Attribute, Compare, Literal, Not, Or
 from tocsin.errors import PatternErrors
 from tocsin.languages.ecl import parse, show, show_program

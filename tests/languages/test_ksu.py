@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from languages.mistakes import mistakes
-from tocsin.algebra.correlation import (
+from tocsin.algebra.correlation.expression import (
     Accumulation,
     Assignment,
     Atom,

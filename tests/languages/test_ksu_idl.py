@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from languages.mistakes import mistakes
-from tocsin.algebra.correlation_types import RecordType, Types, assignable, catalog, holds_value
+from tocsin.algebra.correlation.types import RecordType, Types, assignable, catalog, holds_value
 from tocsin.languages.ksu import parse_idl
 
 

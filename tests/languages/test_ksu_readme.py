@@ -27,7 +27,7 @@ def test_every_error_and_warning_is_explained() -> None:
         code for heading in ("Errors", "Warnings") for row in rows("ksu", heading) for code in row[0]
     }
     parsers = [FOLDER / "lexis.py", *(FOLDER / "ksu").glob("*.py")]
-    checks = [ALGEBRA / "correlation_check.py", ALGEBRA / "correlation_warnings.py"]
+    checks = [ALGEBRA / "correlation/check.py", ALGEBRA / "correlation/warnings.py"]
     # Durations and times are words of other languages.
     assert explained - {"too-many-errors"} == _used(*parsers, *checks) - {"bad-duration", "bad-time"}
 

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from ecl_strategies import LETTERS, events, expressions, filters, machines, programs, readings, traces
 from tocsin import analysis
-from tocsin.algebra import completion_semantics as tree
-from tocsin.algebra import machine_semantics as literal
-from tocsin.algebra.completion import Expression, Predicate, Program, Reading
-from tocsin.algebra.completion import filters as filters_of
-from tocsin.algebra.completion_semantics import Run
-from tocsin.algebra.fields import Fields, holds
-from tocsin.algebra.machine import Machine
-from tocsin.algebra.output import Emit, value_of
+from tocsin.algebra.completion import machine_semantics as literal
+from tocsin.algebra.completion import semantics as tree
+from tocsin.algebra.completion.expression import Expression, Predicate, Program, Reading
+from tocsin.algebra.completion.expression import filters as filters_of
+from tocsin.algebra.completion.fields import Fields, holds
+from tocsin.algebra.completion.machine import Machine
+from tocsin.algebra.completion.output import Emit, value_of
+from tocsin.algebra.completion.semantics import Run
 from tocsin.algebra.predicate import Filter
 from tocsin.automata.machine import compile as compiled
 from tocsin.automata.machine import execute, table

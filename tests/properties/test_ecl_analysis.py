@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from ecl_strategies import constants, readings
 from ecl_strategies import expressions as any_expressions
 from tocsin import analysis
-from tocsin.algebra import completion_semantics as tree
-from tocsin.algebra.completion import Expression, Parallel, Push, Reading, Repeat
-from tocsin.algebra.completion_semantics import Run, Status
-from tocsin.algebra.fields import Fields
+from tocsin.algebra.completion import semantics as tree
+from tocsin.algebra.completion.expression import Expression, Parallel, Push, Reading, Repeat
+from tocsin.algebra.completion.fields import Fields
+from tocsin.algebra.completion.semantics import Run, Status
 from tocsin.analysis import subjects
 
 LETTERS = "ab"

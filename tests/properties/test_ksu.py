@@ -19,8 +19,9 @@ from ksu_strategies import (
     switched_traces,
     traces,
 )
-from tocsin.algebra import correlation_semantics as reference
-from tocsin.algebra.correlation import (
+from tocsin.algebra.correlation import semantics as reference
+from tocsin.algebra.correlation.check import check
+from tocsin.algebra.correlation.expression import (
     Accumulation,
     Branches,
     Case,
@@ -35,9 +36,8 @@ from tocsin.algebra.correlation import (
     Sequence,
     labelled,
 )
-from tocsin.algebra.correlation_check import check
-from tocsin.algebra.correlation_outcome import Arrival
-from tocsin.algebra.correlation_warnings import warnings
+from tocsin.algebra.correlation.outcome import Arrival
+from tocsin.algebra.correlation.warnings import warnings
 from tocsin.automata import acceptor
 from tocsin.automata.acceptor.guard import compile_guard
 from tocsin.automata.acceptor.guard import holds as holds_compiled

@@ -37,6 +37,7 @@ from tocsin.algebra.predicate import And, Unify, evaluate
 from tocsin.algebra.subscription import Reading, Subscription
 from tocsin.algebra.where import keeps
 from tocsin.events import Composite, Constituent, Event, Interval, TimerEvent, Value, trace
+from tocsin.values import kind
 
 FOREVER = 1 << 62
 _INNER = 1 << 20  # composites of parallel parts come after those of named definitions of equal time
@@ -291,8 +292,9 @@ class Detector:
         self._timers = tree.timers
         self._starts = [_Token(a) for a in _join(_first(tree.root, None), _next(None)) if a.entries]
         self._tokens: list[_Token] = []
+        self._variables = sorted(pattern_variables(pattern))
         self._emitted: set[tuple[object, ...]] = set()
-        self._found: list[Composite] = []
+        self._ways: dict[tuple[object, ...], _Token] = {}
 
     def take(self, symbol: Symbol, position: Position) -> None:
         """Give the next event, or a composite event of another detector."""
@@ -326,8 +328,9 @@ class Detector:
 
     def found(self) -> list[Composite]:
         """The composites detected since the last call."""
-        found, self._found = self._found, []
-        return found
+        ways, self._ways = self._ways, {}
+        self._emitted |= ways.keys()
+        return [Composite(self.name, way.taken, way.bound, self.key) for way in ways.values()]
 
     def _step(
         self, token: _Token, symbol: Symbol | TimerEvent, position: Position, timer: int | None = None
@@ -409,11 +412,19 @@ class Detector:
         )
 
     def _emit(self, token: _Token) -> None:
-        """A match, unless the same events were reported already (C.3.6)."""
+        """A match, unless the same events were reported already (C.3.6). The least way to it stays."""
         identity = tuple(_identity(c.event) for c in token.taken)
-        if identity not in self._emitted:
-            self._emitted.add(identity)
-            self._found.append(Composite(self.name, token.taken, token.bound, self.key))
+        known = self._ways.get(identity)
+        if identity not in self._emitted and (known is None or self._rank(token) < self._rank(known)):
+            self._ways[identity] = token
+
+    def _rank(self, token: _Token) -> tuple[object, ...]:
+        """Ways to one match in order: by the names of its events, then by the variables, unset ones first."""
+        bound = dict(token.bound)
+        values = [bound.get(name) for name in self._variables]
+        return [c.role for c in token.taken], [
+            (value is not None, kind(value) if value is not None else "", value or 0) for value in values
+        ]
 
 
 def _either_order(pattern: AllOf, name: str, detector: Detector) -> Pattern:

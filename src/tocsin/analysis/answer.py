@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tocsin.algebra.fields import Fields
+from tocsin.algebra.completion.fields import Fields
 
 N = TypeVar("N", bound=Hashable)
 

@@ -15,7 +15,7 @@ def contained(left: Subject | Sequence[Subject], right: Subject | Sequence[Subje
 
     A system accepts a trace if one of its expressions does. All must be over the same alphabet.
 
-    >>> from tocsin.algebra.completion import TRUE, Accumulate, Predicate, Sequential
+    >>> from tocsin.algebra.completion.expression import TRUE, Accumulate, Predicate, Sequential
     >>> from tocsin.analysis.subject import subjects
     >>> once, twice = subjects(Predicate(TRUE), Sequential((Predicate(TRUE), Predicate(TRUE))))
     >>> contained(twice, once).holds, len(contained(once, twice).witness)

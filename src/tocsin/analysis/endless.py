@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tocsin.algebra.machine import Machine
+from tocsin.algebra.completion.machine import Machine
 from tocsin.analysis.answer import Answer, shortest
 from tocsin.analysis.subject import MAX_CELLS
 from tocsin.automata.machine.alphabet import alphabet_of
@@ -15,7 +15,7 @@ _ENDLESS = -1
 def endless(machine: Machine, limit: int = MAX_CELLS) -> Answer:
     """Whether some trace leads to internal steps without end; the witness is the shortest (C.1.22).
 
-    >>> from tocsin.algebra.machine import Transition
+    >>> from tocsin.algebra.completion.machine import Transition
     >>> again = Transition("t", (frozenset({"q"}),), None, frozenset(), frozenset({"q"}))
     >>> endless(Machine("m", ("q",), frozenset({"q"}), (again,)))
     Answer(holds=True, witness=())

@@ -14,7 +14,7 @@ def equal(left: Subject, right: Subject) -> Answer:
     Outputs of one event are compared without their order, because that follows from the number of internal
     steps. A machine written without final states has no status: then only the outputs are compared.
 
-    >>> from tocsin.algebra.completion import TRUE, Fail, Predicate
+    >>> from tocsin.algebra.completion.expression import TRUE, Fail, Predicate
     >>> from tocsin.analysis.subject import subjects
     >>> equal(*subjects(Fail(Fail(Predicate(TRUE))), Predicate(TRUE))).holds
     True

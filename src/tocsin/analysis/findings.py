@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tocsin.algebra.completion import Program, Subscription
+from tocsin.algebra.completion.expression import Program, Subscription
 from tocsin.analysis.answer import show_trace
 from tocsin.analysis.guards import overlapping_guards
 from tocsin.analysis.live import live
@@ -17,7 +17,7 @@ from tocsin.errors import LimitError, PatternError
 def findings(program: Program, types: Iterable[frozenset[str]] | None = None) -> list[PatternError]:
     """The warnings for a text, as errors that are not raised.
 
-    >>> from tocsin.algebra.completion import FALSE, Predicate
+    >>> from tocsin.algebra.completion.expression import FALSE, Predicate
     >>> print(findings(Program((Subscription("S", Predicate(FALSE)),)))[0])
     never-fires: 'S' accepts no trace of events
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from tocsin.algebra.completion import Expression, Mode, Modes, walk
+from tocsin.algebra.completion.expression import Expression, Mode, Modes, walk
 from tocsin.analysis.answer import show_event
 from tocsin.automata.machine.alphabet import alphabet_of
 from tocsin.errors import PatternError
@@ -13,7 +13,7 @@ from tocsin.errors import PatternError
 def overlapping_guards(expression: Expression) -> list[PatternError]:
     """A warning, with an example, for each two guards that are not mutually exclusive; of two the first wins.
 
-    >>> from tocsin.algebra.completion import TRUE, Predicate
+    >>> from tocsin.algebra.completion.expression import TRUE, Predicate
     >>> both = Modes((Mode(TRUE, Predicate(TRUE)), Mode(TRUE, Predicate(TRUE))))
     >>> [warning.code for warning in overlapping_guards(both)]
     ['overlapping-guards']

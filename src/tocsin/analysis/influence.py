@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tocsin.algebra.fields import Fields
-from tocsin.algebra.output import Output
+from tocsin.algebra.completion.fields import Fields
+from tocsin.algebra.completion.output import Output
 from tocsin.analysis.answer import shortest
 from tocsin.analysis.subject import Subject
 from tocsin.automata.machine.passes.partition import coarsest
@@ -32,8 +32,8 @@ _At = tuple[int] | tuple[int, int, bool]
 def influence(subject: Subject) -> tuple[Influence, ...]:
     """Every pair of a kind of event and an output it can influence, each with a shortest example (C.1.21).
 
-    >>> from tocsin.algebra.completion import TRUE, Predicate, Push
-    >>> from tocsin.algebra.output import Constant
+    >>> from tocsin.algebra.completion.expression import TRUE, Predicate, Push
+    >>> from tocsin.algebra.completion.output import Constant
     >>> from tocsin.analysis.subject import subjects
     >>> [found.output.value for found in influence(*subjects(Push(Constant("x"), Predicate(TRUE))))]
     ['x']

@@ -9,7 +9,7 @@ from tocsin.analysis.subject import Subject
 def live(subject: Subject) -> Answer:
     """Whether every trace can be continued to one that is accepted; if not, the witness is one that cannot.
 
-    >>> from tocsin.algebra.completion import FALSE, TRUE, DoUnless, Persist, Predicate
+    >>> from tocsin.algebra.completion.expression import FALSE, TRUE, DoUnless, Persist, Predicate
     >>> from tocsin.analysis.subject import subjects
     >>> never = DoUnless(Predicate(FALSE), Predicate(TRUE))
     >>> [live(one).holds for one in subjects(Predicate(TRUE), never)]

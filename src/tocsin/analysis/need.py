@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tocsin.algebra.completion import Expression, Reading
-from tocsin.algebra.fields import Fields
-from tocsin.algebra.machine import Machine
+from tocsin.algebra.completion.expression import Expression, Reading
+from tocsin.algebra.completion.fields import Fields
+from tocsin.algebra.completion.machine import Machine
 from tocsin.analysis.answer import shortest
 from tocsin.automata.machine.alphabet import alphabet_of
 from tocsin.automata.machine.compile import simplify
@@ -39,7 +39,7 @@ class Need:
 def need(subject: Expression | Machine, reading: Reading = Reading(), limit: int = MAX_CELLS) -> Need:
     """How much state the machine of an expression needs, once it is made small.
 
-    >>> from tocsin.algebra.completion import TRUE, Predicate, Repeat
+    >>> from tocsin.algebra.completion.expression import TRUE, Predicate, Repeat
     >>> found = need(Repeat(Predicate(TRUE), 3))
     >>> found.configurations, found.bits
     (4, 2)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tocsin.algebra.completion import Expression, Reading
-from tocsin.algebra.completion_semantics import Status
-from tocsin.algebra.fields import Fields
-from tocsin.algebra.machine import Machine
-from tocsin.algebra.output import Emit
+from tocsin.algebra.completion.expression import Expression, Reading
+from tocsin.algebra.completion.fields import Fields
+from tocsin.algebra.completion.machine import Machine
+from tocsin.algebra.completion.output import Emit
+from tocsin.algebra.completion.semantics import Status
 from tocsin.automata.machine.alphabet import Alphabet, alphabet_of, enumerated
 from tocsin.automata.machine.construct import construct
 from tocsin.automata.machine.passes.determinise import determinise

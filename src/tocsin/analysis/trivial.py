@@ -9,7 +9,7 @@ from tocsin.analysis.subject import Subject
 def trivial(subject: Subject) -> Answer:
     """Whether every first event is accepted by itself; if not, the witness is one that is not.
 
-    >>> from tocsin.algebra.completion import FALSE, TRUE, Predicate
+    >>> from tocsin.algebra.completion.expression import FALSE, TRUE, Predicate
     >>> from tocsin.analysis.subject import subjects
     >>> [trivial(one).holds for one in subjects(Predicate(TRUE), Predicate(FALSE))]
     [True, False]

@@ -9,7 +9,7 @@ from tocsin.analysis.subject import Subject
 def vacuous(subject: Subject) -> Answer:
     """Whether no trace is accepted; if one is, the witness is the shortest.
 
-    >>> from tocsin.algebra.completion import FALSE, TRUE, Predicate
+    >>> from tocsin.algebra.completion.expression import FALSE, TRUE, Predicate
     >>> from tocsin.analysis.subject import subjects
     >>> [vacuous(one).holds for one in subjects(Predicate(TRUE), Predicate(FALSE))]
     [False, True]

@@ -304,6 +304,7 @@ class _Writer:
                     has_code[number] |= self.spec_code[spec] < self.spec_code[spec + 1]
                 at += 1
         names = sorted({timer.name for timer in self.automaton.timers})
+        roles = tuple(sorted({spec.name for spec in self.specs}))
         spec_list: list[int] = []
         test_rows = []
         for negated, accept, other, heard in tests:
@@ -355,7 +356,11 @@ class _Writer:
             tests=_table(test_rows, 6),
             spec_list=_table(spec_list),
             specs=_table(
-                ((bit, self.spec_code[n], self.spec_code[n + 1]) for n, bit in enumerate(self.spec_bits)), 3
+                (
+                    (bit, self.spec_code[n], self.spec_code[n + 1], roles.index(spec.name))
+                    for n, (spec, bit) in enumerate(zip(self.specs, self.spec_bits, strict=True))
+                ),
+                4,
             ),
             code=_table(self.code, 4),
             timers=_table(
@@ -366,7 +371,6 @@ class _Writer:
                 3,
             ),
         )
-        roles = tuple(spec.name for spec in self.specs)
         timers = tuple(timer.name for timer in self.automaton.timers)
         return rt.Detector(program, self.detector.inputs, roles, timers, self.variables)
 

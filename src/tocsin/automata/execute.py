@@ -99,7 +99,7 @@ class Session:
                 inner = result.composites[-2 - ref]
                 event = self._composite(result, inner, composite_type(inner.detector), key)
             constituents.append(
-                Constituent(detector.timer_names[-1 - role] if role < 0 else detector.spec_roles[role], event)
+                Constituent(detector.timer_names[-1 - role] if role < 0 else detector.roles[role], event)
             )
         bound = zip(detector.variable_names, record.variables, strict=True)
         variables = tuple((name, result.values[number]) for name, number in bound if number >= 0)

@@ -24,13 +24,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from tocsin import analysis
-from tocsin.algebra import completion_semantics, machine_semantics
-from tocsin.algebra.completion import Expression, Reading, filters
-from tocsin.algebra.completion_semantics import State
-from tocsin.algebra.expansion import Pair, places, respects
-from tocsin.algebra.fields import Fields, holds
-from tocsin.algebra.machine import Machine
-from tocsin.algebra.output import Constant, Emit, value_of
+from tocsin.algebra.completion import machine_semantics
+from tocsin.algebra.completion import semantics as completion_semantics
+from tocsin.algebra.completion.expansion import Pair, places, respects
+from tocsin.algebra.completion.expression import Expression, Reading, filters
+from tocsin.algebra.completion.fields import Fields, holds
+from tocsin.algebra.completion.machine import Machine
+from tocsin.algebra.completion.output import Constant, Emit, value_of
+from tocsin.algebra.completion.semantics import State
 from tocsin.automata.machine import compile as compiled
 from tocsin.automata.machine import execute
 from tocsin.automata.machine.alphabet import Alphabet, alphabet_of, enumerated

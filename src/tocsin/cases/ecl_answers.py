@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tocsin.algebra.completion import Expression, Push, children
-from tocsin.algebra.fields import Field, Fields
-from tocsin.algebra.machine import Machine, Transition, check
-from tocsin.algebra.output import Constant, Emit
+from tocsin.algebra.completion.expression import Expression, Push, children
+from tocsin.algebra.completion.fields import Field, Fields
+from tocsin.algebra.completion.machine import Machine, Transition, check
+from tocsin.algebra.completion.output import Constant, Emit
 from tocsin.algebra.predicate import Filter
 from tocsin.errors import CaseError, PatternError, PatternErrors, TocsinError
 from tocsin.languages.ecl import parse, parse_machine

@@ -22,10 +22,10 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 
-from tocsin.algebra import correlation_semantics as reference
-from tocsin.algebra.correlation import Branches, Collection, Correlation, Reading, Switch
-from tocsin.algebra.correlation_split import decompose
-from tocsin.algebra.correlation_types import Types
+from tocsin.algebra.correlation import semantics as reference
+from tocsin.algebra.correlation.expression import Branches, Collection, Correlation, Reading, Switch
+from tocsin.algebra.correlation.split import decompose
+from tocsin.algebra.correlation.types import Types
 from tocsin.automata import acceptor
 from tocsin.automata.acceptor.guard import compile_guard
 from tocsin.automata.acceptor.guard import holds as holds_compiled

@@ -15,8 +15,15 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tocsin.algebra.correlation import Accumulation, Atom, Collection, Expression, Labelled, Sequence
-from tocsin.algebra.correlation_outcome import Arrival, Output, Trigger
+from tocsin.algebra.correlation.expression import (
+    Accumulation,
+    Atom,
+    Collection,
+    Expression,
+    Labelled,
+    Sequence,
+)
+from tocsin.algebra.correlation.outcome import Arrival, Output, Trigger
 from tocsin.cases.model import Case, only_keys
 from tocsin.errors import PatternErrors, TocsinError
 from tocsin.languages.ksu import parse_filter

@@ -244,9 +244,11 @@ def _tokens(pool: Array, nodes: Array, count: int, alive: Array) -> Tokens:
     place = np.cumsum(keep) - 1
     kept = nodes[:count][keep]
     rows[:, kernel.NODE] = place[rows[:, kernel.NODE]]
-    kept[:, kernel.PARENT] = place[kept[:, kernel.PARENT]]
-    # Which token or child a node met last matters only within one batch.
-    kept[:, [kernel.CHILD, kernel.TOKENS]] = -1
+    for column in (kernel.PARENT, kernel.CANON):
+        kept[:, column] = place[kept[:, column]]
+    # Which tokens, children and matches a node has matters only within one batch.
+    kept[:, [kernel.CHILD, kernel.SIBLING, kernel.TOKENS]] = -1
+    kept[:, kernel.EMITTED] = 0
     return Tokens(rows, kept, {int(key): int(alive[key]) for key in np.flatnonzero(alive != -1)})
 
 

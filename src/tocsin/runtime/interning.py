@@ -14,7 +14,7 @@ from tocsin.runtime.tokens import Values
 from tocsin.values import Value, kind
 
 Column: TypeAlias = "pa.Array | pa.ChunkedArray | list[Value]"  # a list may hold values of several kinds
-_KINDS = ("number", "string", "bool")
+_KINDS = ("bool", "number", "string")  # in the order of their names
 
 
 @dataclass

@@ -119,9 +119,9 @@ def _leaves(plan: Plan, result: Result, detector: int, matches: Matches) -> _Lea
 
 
 def _role_names(plan: Plan, detector: int) -> list[str]:
-    """Roles count from 0 for specs and from -1 down for timers, which is how Python indexes a list from its end."""
+    """Roles count from 0 for events and from -1 down for timers, which is how Python indexes a list from its end."""
     own = plan.detectors[detector]
-    return [*own.spec_roles, *reversed(own.timer_names)]
+    return [*own.roles, *reversed(own.timer_names)]
 
 
 def _open(

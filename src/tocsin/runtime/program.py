@@ -19,7 +19,7 @@ from tocsin.errors import InputError
 
 Array = np.ndarray[Any, Any]
 
-VERSION = 1
+VERSION = 2
 TOKENS = 0  # the family of programs that the token kernel runs
 
 # Rows of `code`: (operation, a, b, c), evaluated on a stack with the truth values below.
@@ -46,9 +46,7 @@ class Program(NamedTuple):
         Array  # int64 (Q, 6): negated; mask of timers taken; accepted specs from, to; domain specs from, to
     )
     spec_list: Array  # int64: what tests refer to
-    specs: (
-        Array  # int64 (P, 3): bit that says that the spec may hold; code from, to (empty if the bit decides)
-    )
+    specs: Array  # int64 (P, 4): bit that says that the spec may hold; code from, to (empty if the bit decides); role
     code: Array  # int64 (C, 4)
     timers: Array  # int64 (T, 3): microseconds after, or -1; moment, if absolute; rank of the name
 
@@ -58,7 +56,7 @@ class Detector(NamedTuple):
 
     program: Program
     inputs: tuple[int, ...]  # detectors whose composites it reads
-    spec_roles: tuple[str, ...]
+    roles: tuple[str, ...]  # names of events, sorted
     timer_names: tuple[str, ...]
     variable_names: tuple[str, ...]
 

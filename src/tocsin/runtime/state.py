@@ -24,7 +24,7 @@ class Composite(NamedTuple):
 
     detector: int
     refs: tuple[int, ...]
-    roles: tuple[int, ...]  # spec, or -1 - timer
+    roles: tuple[int, ...]  # role, or -1 - timer
     times: tuple[int, ...]
     variables: tuple[int, ...]  # numbers of interned values
     start: int

@@ -1,9 +1,10 @@
 """The token kernel: runs one program over the events of many keys, sorted by key and then by the total order.
 
 A token waits in a state. Tokens of one state hang in one list, so an event that a state does not look at costs nothing
-however many tokens wait there. The events a token has taken are a path in a tree of nodes that tokens share; equal paths
-are the same node, which is how a match is reported once and forks that meet again become one token. Timers of one kind run
-out in the order they were started, so each kind is a queue.
+however many tokens wait there. The events a token has taken, each under a name, are a path in a tree of nodes that tokens
+share. Paths that differ only in names share a *canonical* node; there a match is reported once, and forks that meet again
+become one token. Of several ways, the one with the least names stays, and then the one with the least variables. Timers of
+one kind run out in the order they were started, so each kind is a queue.
 
 Tokens and nodes are rows of int64 tables. Everything is allocated before an event is looked at, for the most that event
 can need: tokens it touches × moves.
@@ -44,22 +45,9 @@ IGNORED, ACCEPTED, FAILED = range(3)
 # Columns of a token. Behind these come its variables (numbers of values, -1 unset), the ends of its strong links, its
 # timers (NEVER if stopped), and for each timer the next and the previous token in the timer's queue.
 STATE, KEY, NODE, LAST_START, LAST_END, NEXT, PREVIOUS, SAME_NODE, TOKEN_WIDTH = range(9)
-# Columns of a node. The last child is remembered so that equal paths are one node; TOKENS heads the list of its tokens.
-(
-    PARENT,
-    REF,
-    ROLE,
-    TIME,
-    START,
-    DEPTH,
-    CHILD,
-    CHILD_REF,
-    CHILD_ROLE,
-    CHILD_TIME,
-    EMITTED,
-    TOKENS,
-    NODE_WIDTH,
-) = range(13)
+# Columns of a node. CHILD is its youngest child and SIBLING the next older child of its parent, so that equal paths are one
+# node. A canonical node heads the list of the TOKENS of its events, and EMITTED is 1 + its match.
+PARENT, REF, ROLE, TIME, START, DEPTH, CHILD, SIBLING, CANON, EMITTED, TOKENS, NODE_WIDTH = range(12)
 # Columns of a match; its variables follow.
 MATCH_NODE, MATCH_KEY, MATCH_WIDTH = range(3)
 # Where things are in a token, and how many.
@@ -300,16 +288,7 @@ def _in_domain(  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True)
-def _child(nodes, counts, parent, ref, role, time, start):  # type: ignore[no-untyped-def]
-    """The node for one more event on a path; the same node for the same event or timer."""
-    same_kind = role == nodes[parent, CHILD_ROLE] or (role >= 0 and nodes[parent, CHILD_ROLE] >= 0)
-    if (
-        nodes[parent, CHILD] >= 0
-        and nodes[parent, CHILD_REF] == ref
-        and nodes[parent, CHILD_TIME] == time
-        and same_kind
-    ):
-        return nodes[parent, CHILD]
+def _new_node(nodes, counts, parent, ref, role, time, start):  # type: ignore[no-untyped-def]
     node = counts[NODES]
     counts[NODES] += 1
     nodes[node, PARENT] = parent
@@ -319,27 +298,105 @@ def _child(nodes, counts, parent, ref, role, time, start):  # type: ignore[no-un
     nodes[node, START] = min(nodes[parent, START], start)
     nodes[node, DEPTH] = nodes[parent, DEPTH] + 1
     nodes[node, CHILD] = -1
+    nodes[node, SIBLING] = nodes[parent, CHILD]
+    nodes[node, CANON] = node
     nodes[node, EMITTED] = 0
     nodes[node, TOKENS] = -1
     nodes[parent, CHILD] = node
-    nodes[parent, CHILD_REF] = ref
-    nodes[parent, CHILD_ROLE] = role
-    nodes[parent, CHILD_TIME] = time
     return node
 
 
 @nb.njit(cache=True)
+def _canonical_child(nodes, counts, parent, ref, role, time, start):  # type: ignore[no-untyped-def]
+    """The node that stands for one more event on a canonical path, whatever the event's name."""
+    child = nodes[parent, CHILD]
+    while child >= 0 and nodes[child, REF] == ref and nodes[child, TIME] == time:
+        if role >= 0 or nodes[child, ROLE] == role:
+            return nodes[child, CANON]
+        child = nodes[child, SIBLING]
+    return _new_node(nodes, counts, parent, ref, role, time, start)
+
+
+@nb.njit(cache=True)
+def _child(nodes, counts, parent, ref, role, time, start):  # type: ignore[no-untyped-def]
+    """The node for one more event on a path; the same node for the same event or timer under the same name."""
+    canon = -1
+    child = nodes[parent, CHILD]
+    # Children for the present event are the youngest ones.
+    while child >= 0 and nodes[child, REF] == ref and nodes[child, TIME] == time:
+        if nodes[child, ROLE] == role:
+            return child
+        if role >= 0:  # timers of different names are different events
+            canon = nodes[child, CANON]
+        child = nodes[child, SIBLING]
+    if canon < 0 and nodes[parent, CANON] != parent:
+        canon = _canonical_child(nodes, counts, nodes[parent, CANON], ref, role, time, start)
+    node = _new_node(nodes, counts, parent, ref, role, time, start)
+    if canon >= 0:
+        nodes[node, CANON] = canon
+    return node
+
+
+@nb.njit(cache=True)
+def _compare_names(nodes, left, right):  # type: ignore[no-untyped-def]
+    """Below, at or above zero as the names on one path come before, equal or come after those on another as long."""
+    order = np.int64(0)
+    while left != right:
+        if nodes[left, ROLE] != nodes[right, ROLE]:
+            order = nodes[left, ROLE] - nodes[right, ROLE]  # the first difference decides, and it is met last
+        left, right = nodes[left, PARENT], nodes[right, PARENT]
+    return order
+
+
+@nb.njit(cache=True)
+def _less_bound(kinds, ranks, bound, other):  # type: ignore[no-untyped-def]
+    """Whether some variables come before others: unset first, then by kind and value."""
+    for variable in range(len(bound)):
+        a, b = bound[variable], other[variable]
+        if a == b:
+            continue
+        if a < 0 or b < 0:
+            return a < 0
+        if kinds[a] != kinds[b]:
+            return kinds[a] < kinds[b]
+        return ranks[a] < ranks[b]
+    return False
+
+
+@nb.njit(cache=True)
 def _known(pool, nodes, where, slot):  # type: ignore[no-untyped-def]
-    """Whether there is an equal token already."""
-    other = nodes[pool[slot, NODE], TOKENS]
+    """Whether there is an equal token already; it gets the lesser names of the two."""
+    node = pool[slot, NODE]
+    other = nodes[nodes[node, CANON], TOKENS]
     while other >= 0:
         same = pool[other, STATE] == pool[slot, STATE]
         for column in range(TOKEN_WIDTH, where[NEXT_AT]):
             same = same and pool[other, column] == pool[slot, column]
         if same:
+            if _compare_names(nodes, node, pool[other, NODE]) < 0:
+                pool[other, NODE] = node
             return True
         other = pool[other, SAME_NODE]
     return False
+
+
+@nb.njit(cache=True)
+def _emit(kinds, ranks, nodes, found, counts, node, key, bound):  # type: ignore[no-untyped-def]
+    """Note a match, or another way to a match that is noted already."""
+    canon = nodes[node, CANON]
+    match = nodes[canon, EMITTED] - 1
+    if match < 0:
+        match = counts[MATCHES]
+        counts[MATCHES] += 1
+        nodes[canon, EMITTED] = match + 1
+    else:
+        order = _compare_names(nodes, node, found[match, MATCH_NODE])
+        if order > 0 or (order == 0 and not _less_bound(kinds, ranks, bound, found[match, MATCH_WIDTH:])):
+            return
+    found[match, MATCH_NODE] = node
+    found[match, MATCH_KEY] = key
+    for variable in range(len(bound)):
+        found[match, MATCH_WIDTH + variable] = bound[variable]
 
 
 @nb.njit(cache=True)
@@ -347,6 +404,8 @@ def _go(  # type: ignore[no-untyped-def]
     moves,
     steps,
     timers,
+    kinds,
+    ranks,
     where,
     pool,
     free,
@@ -368,14 +427,8 @@ def _go(  # type: ignore[no-untyped-def]
     if check >= 0 and token >= 0 and start <= pool[token, where[LINK_AT] + check]:
         return
     node = _child(nodes, counts, pool[token, NODE] if token >= 0 else 0, ref, role, end, start)
-    if moves[move, 4] and nodes[node, EMITTED] == 0:
-        nodes[node, EMITTED] = 1
-        match = counts[MATCHES]
-        counts[MATCHES] += 1
-        found[match, MATCH_NODE] = node
-        found[match, MATCH_KEY] = key
-        for variable in range(len(bound)):
-            found[match, MATCH_WIDTH + variable] = bound[variable]
+    if moves[move, 4]:
+        _emit(kinds, ranks, nodes, found, counts, node, key, bound)
     for step in range(moves[move, 5], moves[move, 6]):
         slot = free[counts[FREE] - 1]
         pool[slot, STATE] = steps[step, 0]
@@ -403,8 +456,9 @@ def _go(  # type: ignore[no-untyped-def]
             pool[slot, STATE] = -1
             continue
         counts[FREE] -= 1
-        pool[slot, SAME_NODE] = nodes[node, TOKENS]
-        nodes[node, TOKENS] = slot
+        canon = nodes[node, CANON]
+        pool[slot, SAME_NODE] = nodes[canon, TOKENS]
+        nodes[canon, TOKENS] = slot
         pending[counts[PENDING]] = slot
         counts[PENDING] += 1
         counts[LIVE] += 1
@@ -476,10 +530,10 @@ def _remove(where, pool, free, nodes, counts, lists, queues, slot):  # type: ign
     lists[SIZE, state] -= 1
     for timer in range(where[TIMERS]):
         _stop_timer(where, pool, queues, slot, timer)
-    node = pool[slot, NODE]
-    other = nodes[node, TOKENS]
+    canon = nodes[pool[slot, NODE], CANON]
+    other = nodes[canon, TOKENS]
     if other == slot:
-        nodes[node, TOKENS] = pool[slot, SAME_NODE]
+        nodes[canon, TOKENS] = pool[slot, SAME_NODE]
         other = -1
     while other >= 0:
         if pool[other, SAME_NODE] == slot:
@@ -574,8 +628,8 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
                     pool[slot, STATE] = -1
                     free[counts[FREE]] = slot
                     counts[FREE] += 1
-            if counts[NODES] + most > len(nodes):
-                nodes = _grown(nodes, 2 * len(nodes) + most)
+            if counts[NODES] + 2 * most > len(nodes):  # a new node may need a canonical one beside it
+                nodes = _grown(nodes, 2 * (len(nodes) + most))
             if counts[MATCHES] + most > len(found):
                 found = _grown(found, 2 * len(found) + most)
             if counts[LIVE] > limit:
@@ -594,8 +648,8 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
                     matched = True
                     if strongly or moves[move, 1] == 0:
                         moved = True
-                        _go(moves, steps, timers, where, pool, free, pending, nodes, found, counts, token, key, move,
-                            -1 - timer, -1, time, time, bound)  # fmt: skip
+                        _go(moves, steps, timers, kinds, ranks, where, pool, free, pending, nodes, found, counts, token, key,
+                            move, -1 - timer, -1, time, time, bound)  # fmt: skip
                 fails = not matched and (strongly or states[state, 2] == 0) and _has(states[state, 4], timer)
                 if moved or fails:
                     _remove(where, pool, free, nodes, counts, lists, queues, token)
@@ -620,15 +674,15 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
                         matched, moved, fails = False, False, False
                         if not behind:
                             for move in range(states[state, 0], states[state, 1]):
-                                role = _taken_as(tests, specs, spec_list, code, moves[move, 0], bits, cells, row, kinds, ranks,
+                                spec = _taken_as(tests, specs, spec_list, code, moves[move, 0], bits, cells, row, kinds, ranks,
                                                  pool, token, bound, stack)  # fmt: skip
-                                if role < 0:
+                                if spec < 0:
                                     continue
                                 matched = True
                                 if strongly or moves[move, 1] == 0:
                                     moved = True
-                                    _go(moves, steps, timers, where, pool, free, pending, nodes, found, counts, token, key,
-                                        move, role, row_ref[row], start, end, bound)  # fmt: skip
+                                    _go(moves, steps, timers, kinds, ranks, where, pool, free, pending, nodes, found, counts,
+                                        token, key, move, specs[spec, 3], row_ref[row], start, end, bound)  # fmt: skip
                             if not matched and (strongly or states[state, 2] == 0):
                                 fails = _in_domain(states, moves, tests, specs, spec_list, code, state, bits, cells, row,
                                                    kinds, ranks, pool, token, bound, stack)  # fmt: skip
@@ -668,13 +722,14 @@ def unroll(nodes, ends):  # type: ignore[no-untyped-def]
 
 @nb.njit(cache=True)
 def reachable(nodes, ends, count):  # type: ignore[no-untyped-def]
-    """Which of the first `count` nodes lie on the path to one of `ends`."""
+    """Which of the first `count` nodes lie on the path to one of `ends`, or on its canonical path."""
     keep = np.zeros(count, np.bool_)
     keep[0] = True
-    for node in ends:
-        while not keep[node]:
-            keep[node] = True
-            node = nodes[node, PARENT]
+    for end in ends:
+        for node in (end, nodes[end, CANON]):
+            while not keep[node]:
+                keep[node] = True
+                node = nodes[node, PARENT]
     return keep
 
 
@@ -682,5 +737,5 @@ def root() -> Array:
     """A tree of events with nothing in it."""
     nodes = np.zeros((1, NODE_WIDTH), np.int64)
     nodes[0, START] = NEVER
-    nodes[0, [REF, CHILD, TOKENS]] = -1
+    nodes[0, [REF, CHILD, SIBLING, TOKENS]] = -1
     return nodes

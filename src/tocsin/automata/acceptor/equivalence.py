@@ -4,7 +4,7 @@ Both run side by side. What they remember is finite: the marks of each branch, a
 of the branches started. The triggers on an event are compared as the set of their windows, as Definition 5
 has it.
 
->>> from tocsin.algebra.correlation import Accumulation, Atom, Sequence
+>>> from tocsin.algebra.correlation.expression import Accumulation, Atom, Sequence
 >>> a, b = Atom("a"), Atom("b")
 >>> difference((Accumulation(a, b),), (Accumulation(b, a),)) is None
 True
@@ -16,7 +16,7 @@ Paper: 001, sections 3.1 and 4.4.1.
 
 from __future__ import annotations
 
-from tocsin.algebra.correlation import Branches
+from tocsin.algebra.correlation.expression import Branches
 from tocsin.automata.acceptor.machine import Machine, compile_expression, is_complete, step
 from tocsin.errors import LimitError
 

@@ -3,7 +3,7 @@
 Every step yields true, false or nothing: nothing is what is left of a label that is aborted, and whatever
 consists of nothing only is nothing in turn.
 
->>> from tocsin.algebra.correlation import And, Is
+>>> from tocsin.algebra.correlation.expression import And, Is
 >>> code = compile_guard(And((Is("l1"), Is("l2"))), {"l1": 0, "l2": 1})
 >>> holds(code, active=0b01, aborted=0b00), holds(code, active=0b01, aborted=0b10)
 (False, True)
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, assert_never
 
-from tocsin.algebra.correlation import And, Guard, Is, Not, Or
+from tocsin.algebra.correlation.expression import And, Guard, Is, Not, Or
 
 
 class Step(NamedTuple):

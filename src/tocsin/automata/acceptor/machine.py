@@ -22,7 +22,14 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple, assert_never
 
-from tocsin.algebra.correlation import Accumulation, Atom, Collection, Expression, Labelled, Sequence
+from tocsin.algebra.correlation.expression import (
+    Accumulation,
+    Atom,
+    Collection,
+    Expression,
+    Labelled,
+    Sequence,
+)
 
 
 class Kind(IntEnum):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tocsin.algebra.correlation import Correlation, Reading, Statement, labelled, used
-from tocsin.algebra.correlation_types import Types
+from tocsin.algebra.correlation.expression import Correlation, Reading, Statement, labelled, used
+from tocsin.algebra.correlation.types import Types
 from tocsin.automata.acceptor.guard import Code, compile_guard
 from tocsin.automata.acceptor.machine import Machine, bits, compile_expression
 
@@ -80,7 +80,7 @@ def compile_correlation(
 ) -> Program:
     """The program of a correlation that has no mistakes.
 
-    >>> from tocsin.algebra.correlation import Atom, Labelled
+    >>> from tocsin.algebra.correlation.expression import Atom, Labelled
     >>> program = compile_correlation(Correlation("N", "C", (), (Labelled("l", Atom("a")),)))
     >>> dict(program.labels), len(program.branches)
     ({'l': 0}, 1)

@@ -1,13 +1,13 @@
 """Runs a compiled correlation, one event at a time; the state in between is a value.
 
->>> from tocsin.algebra.correlation import Atom, Correlation, Labelled, Sequence
+>>> from tocsin.algebra.correlation.expression import Atom, Correlation, Labelled, Sequence
 >>> from tocsin.automata.acceptor.program import compile_correlation
 >>> both = Labelled("l", Sequence(Atom("a"), Atom("b")))
 >>> program = compile_correlation(Correlation("N", "C", (), (both,)))
 >>> [trigger.at for trigger in run(program, map(Arrival, "babab")).triggers]
 [3, 5]
 
-The order in which things happen on one event is that of `correlation_semantics`, which this must agree with.
+The order in which things happen on one event is that of `algebra.correlation.semantics`, which this must agree with.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from tocsin.algebra.correlation import Switch
-from tocsin.algebra.correlation_outcome import (
+from tocsin.algebra.correlation.expression import Switch
+from tocsin.algebra.correlation.outcome import (
     Arrival,
     DeadLetter,
     Outcome,

@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from tocsin.algebra.correlation_outcome import Arrival
+from tocsin.algebra.correlation.outcome import Arrival
 from tocsin.errors import InputError
 
 VERSION = 1

@@ -3,7 +3,7 @@
 The table of `a1+…+an` has 2ⁿ states, so there is a bound; past it the acceptor itself still runs, state by
 state.
 
->>> from tocsin.algebra.correlation import Atom, Sequence
+>>> from tocsin.algebra.correlation.expression import Atom, Sequence
 >>> from tocsin.automata.acceptor.machine import compile_expression
 >>> table = determinise(compile_expression(Sequence(Atom("a"), Atom("b"))))
 >>> table.events, table.next, table.accepting

@@ -1,6 +1,6 @@
 """Correlation machines (paper 000): built from expressions, run, made small, turned into tables, drawn."""
 
-from tocsin.algebra.machine import Machine, Transition
+from tocsin.algebra.completion.machine import Machine, Transition
 from tocsin.automata.machine.alphabet import Alphabet, alphabet_of, enumerated
 from tocsin.automata.machine.channel import Channel
 from tocsin.automata.machine.compile import Compiled, compile_machine, simplify

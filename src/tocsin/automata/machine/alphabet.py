@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import assert_never
 
-from tocsin.algebra.fields import Field, Fields, holds
+from tocsin.algebra.completion.fields import Field, Fields, holds
 from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or, Unify, comparisons
 from tocsin.automata.machine.ask import Questions, answers, questions
 from tocsin.errors import InputError, LimitError

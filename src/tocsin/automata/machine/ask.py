@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tocsin.algebra.fields import Field, Fields, holds
+from tocsin.algebra.completion.fields import Field, Fields, holds
 from tocsin.algebra.predicate import Attribute, Compare, Filter, Literal
 from tocsin.values import Relation, Value, kind
 
@@ -42,7 +42,7 @@ def questions(filters: Iterable[Filter]) -> Questions:
 def answers(asked: Questions, event: Fields) -> int:
     """Which of the predicates an event satisfies, as bits.
 
-    >>> from tocsin.algebra.completion import FALSE, TRUE
+    >>> from tocsin.algebra.completion.expression import FALSE, TRUE
     >>> answers(questions([FALSE, Compare(Attribute("type"), Relation.EQ, Literal("a")), TRUE]), {"type": "a"})
     6
     """

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tocsin.algebra.fields import Fields
-from tocsin.algebra.machine import Machine
-from tocsin.algebra.output import Emitted, value_of
+from tocsin.algebra.completion.fields import Fields
+from tocsin.algebra.completion.machine import Machine
+from tocsin.algebra.completion.output import Emitted, value_of
 from tocsin.automata.machine.ask import answers
 from tocsin.automata.machine.compile import Compiled, State, compile_machine, feed, start
 from tocsin.automata.machine.passes.compose import compose
@@ -30,8 +30,8 @@ class _Group:
 class Channel:
     """Delivers to each consumer what its machine makes of the events.
 
-    >>> from tocsin.algebra.completion import TRUE, Predicate, Push, Repeat
-    >>> from tocsin.algebra.output import Constant
+    >>> from tocsin.algebra.completion.expression import TRUE, Predicate, Push, Repeat
+    >>> from tocsin.algebra.completion.output import Constant
     >>> from tocsin.automata.machine.construct import construct
     >>> every = construct(Repeat(Push(Constant("x"), Predicate(TRUE))))
     >>> channel = Channel({"S": every, "T": every})

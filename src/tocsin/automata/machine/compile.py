@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tocsin.algebra.completion_semantics import Run, Status
-from tocsin.algebra.fields import Fields
-from tocsin.algebra.machine import Machine
-from tocsin.algebra.output import Emit, value_of
+from tocsin.algebra.completion.fields import Fields
+from tocsin.algebra.completion.machine import Machine
+from tocsin.algebra.completion.output import Emit, value_of
+from tocsin.algebra.completion.semantics import Run, Status
 from tocsin.automata.machine.alphabet import alphabet_of
 from tocsin.automata.machine.ask import Questions, answers, questions
 from tocsin.automata.machine.execute import Prepared, enabled, prepare, react, users_of
@@ -78,7 +78,7 @@ def compile_machine(
 ) -> Compiled:
     """Make a machine ready to run.
 
-    >>> from tocsin.algebra.completion import TRUE, Predicate, Repeat
+    >>> from tocsin.algebra.completion.expression import TRUE, Predicate, Repeat
     >>> from tocsin.automata.machine.construct import construct
     >>> compiled = compile_machine(construct(Repeat(Predicate(TRUE), 2)))
     >>> run(compiled, [{}, {}, {}]).completed_at

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from html import escape
 
-from tocsin.algebra.machine import Machine, Transition
-from tocsin.algebra.output import Output
+from tocsin.algebra.completion.machine import Machine, Transition
+from tocsin.algebra.completion.output import Output
 from tocsin.algebra.predicate import Filter
 
 _COLUMN, _ROW, _MARGIN, _RADIUS, _SIDE = 120, 70, 50, 18, 36
@@ -33,7 +33,7 @@ _Node = tuple[str, str]
 def draw(machine: Machine, show_filter: Callable[[Filter], str], show_output: Callable[[Output], str]) -> str:
     """The machine as the text of an SVG picture; how predicates and outputs are shown is up to the caller.
 
-    >>> from tocsin.algebra.completion import TRUE, Predicate
+    >>> from tocsin.algebra.completion.expression import TRUE, Predicate
     >>> from tocsin.automata.machine.construct import construct
     >>> draw(construct(Predicate(TRUE)), repr, repr).count("<circle")
     5

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from tocsin.algebra.completion_semantics import Run, Status
-from tocsin.algebra.fields import Fields
-from tocsin.algebra.machine import Machine, above
-from tocsin.algebra.output import Emit, value_of
+from tocsin.algebra.completion.fields import Fields
+from tocsin.algebra.completion.machine import Machine, above
+from tocsin.algebra.completion.output import Emit, value_of
+from tocsin.algebra.completion.semantics import Run, Status
 from tocsin.automata.machine.ask import Questions, answers, questions
 from tocsin.errors import PatternError
 

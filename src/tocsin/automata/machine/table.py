@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tocsin.algebra.completion_semantics import Run, Status
-from tocsin.algebra.fields import Fields
-from tocsin.algebra.output import Emit, value_of
+from tocsin.algebra.completion.fields import Fields
+from tocsin.algebra.completion.output import Emit, value_of
+from tocsin.algebra.completion.semantics import Run, Status
 from tocsin.automata.machine.alphabet import Alphabet
 from tocsin.errors import LimitError
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tocsin.algebra.completion import (
+from tocsin.algebra.completion.expression import (
     FALSE,
     MAX_DEPTH,
     TRUE,

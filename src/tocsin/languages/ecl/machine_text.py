@@ -23,8 +23,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from tocsin.algebra.machine import Machine, Transition, above
-from tocsin.algebra.output import Emit
+from tocsin.algebra.completion.machine import Machine, Transition, above
+from tocsin.algebra.completion.output import Emit
 from tocsin.algebra.predicate import Filter
 from tocsin.errors import PatternError, PatternErrors, did_you_mean
 from tocsin.languages.ecl.expression import Scope, predicate, skip

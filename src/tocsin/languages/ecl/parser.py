@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tocsin.algebra.completion import (
+from tocsin.algebra.completion.expression import (
     MAX_DEPTH,
     MAX_SIZE,
     Definition,

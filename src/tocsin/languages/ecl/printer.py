@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from tocsin.algebra.completion import (
+from tocsin.algebra.completion.expression import (
     FALSE,
     TRUE,
     Accumulate,
@@ -24,7 +24,7 @@ from tocsin.algebra.completion import (
     SelectStar,
     Sequential,
 )
-from tocsin.algebra.output import Constant, FieldOf, Forward, Make, Output
+from tocsin.algebra.completion.output import Constant, FieldOf, Forward, Make, Output
 from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or, Unify
 from tocsin.languages.ecl.words import RESERVED, is_name
 from tocsin.values import Relation

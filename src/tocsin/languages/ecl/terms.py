@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tocsin.algebra.output import Constant, FieldOf, Forward, Make, Output
+from tocsin.algebra.completion.output import Constant, FieldOf, Forward, Make, Output
 from tocsin.algebra.predicate import Attribute, Compare, Literal
 from tocsin.languages.ecl.words import CLOSING, RELATIONS, RESERVED
 from tocsin.languages.lexis import Reader

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tocsin.algebra.correlation import Correlation, Library
-from tocsin.algebra.correlation_types import Types
+from tocsin.algebra.correlation.expression import Correlation, Library
+from tocsin.algebra.correlation.types import Types
 from tocsin.errors import PatternError, PatternErrors, Span, did_you_mean
 from tocsin.languages.ksu.words import SYMBOLS, skip_to
 from tocsin.languages.lexis import Failure, Reader

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from tocsin.algebra.correlation import (
+from tocsin.algebra.correlation.check import check_filter
+from tocsin.algebra.correlation.expression import (
     Accumulation,
     And,
     Atom,
@@ -25,7 +26,6 @@ from tocsin.algebra.correlation import (
     Sequence,
     parts,
 )
-from tocsin.algebra.correlation_check import check_filter
 from tocsin.errors import PatternError, PatternErrors
 from tocsin.languages.ksu.words import SYMBOLS, name
 from tocsin.languages.lexis import Failure, Reader

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tocsin.algebra.correlation_types import PRIMITIVES, RecordType, Types
+from tocsin.algebra.correlation.types import PRIMITIVES, RecordType, Types
 from tocsin.errors import PatternErrors, Span, did_you_mean
 from tocsin.languages.ksu.words import SYMBOLS, skip_to
 from tocsin.languages.lexis import Failure, Reader, Token

@@ -8,7 +8,8 @@ Paper: 001, sections 3.7, 4.2 and 5.3.
 
 from __future__ import annotations
 
-from tocsin.algebra.correlation import (
+from tocsin.algebra.correlation.check import check_library
+from tocsin.algebra.correlation.expression import (
     Action,
     Assignment,
     Branches,
@@ -22,9 +23,8 @@ from tocsin.algebra.correlation import (
     Statement,
     Switch,
 )
-from tocsin.algebra.correlation_check import check_library
-from tocsin.algebra.correlation_types import Types
-from tocsin.algebra.correlation_warnings import warnings
+from tocsin.algebra.correlation.types import Types
+from tocsin.algebra.correlation.warnings import warnings
 from tocsin.algebra.predicate import Literal
 from tocsin.errors import PatternError, PatternErrors
 from tocsin.languages.ksu.filter import read_filter, read_guard

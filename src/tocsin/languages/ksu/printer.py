@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from tocsin.algebra.correlation import (
+from tocsin.algebra.correlation.expression import (
     Accumulation,
     And,
     Assignment,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from tocsin.algebra.completion import (
+from tocsin.algebra.completion.expression import (
     Accumulate,
     DoUnless,
     Expression,
@@ -24,7 +24,7 @@ from tocsin.algebra.completion import (
     Sequential,
     children,
 )
-from tocsin.algebra.machine import Machine
+from tocsin.algebra.completion.machine import Machine
 from tocsin.automata.machine.construct.accumulate import accumulate
 from tocsin.automata.machine.construct.do_unless import do_unless
 from tocsin.automata.machine.construct.fail import fail
@@ -53,7 +53,7 @@ def construct(
 ) -> Machine:
     """The correlation machine of an expression; refuses one of more than `MAX_STATES` states.
 
-    >>> from tocsin.algebra.completion import TRUE
+    >>> from tocsin.algebra.completion.expression import TRUE
     >>> machine = construct(Repeat(Predicate(TRUE)))
     >>> len(machine.states), len(machine.transitions)
     (5, 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tocsin.algebra.completion import Outcome
+from tocsin.algebra.completion.expression import Outcome
 from tocsin.automata.machine.construct.module import Builder, Module, side_by_side
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tocsin.algebra.completion import Outcome
+from tocsin.algebra.completion.expression import Outcome
 from tocsin.automata.machine.construct.module import Builder, Module, Way, one_at_a_time
 
 

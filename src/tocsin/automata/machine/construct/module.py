@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tocsin.algebra.machine import Transition
-from tocsin.algebra.output import Emit, Output
+from tocsin.algebra.completion.machine import Transition
+from tocsin.algebra.completion.output import Emit, Output
 from tocsin.algebra.predicate import Filter
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tocsin.algebra.completion import FALSE
-from tocsin.algebra.fields import holds
+from tocsin.algebra.completion.expression import FALSE
+from tocsin.algebra.completion.fields import holds
 from tocsin.algebra.predicate import Attribute, Compare, Filter, Literal
 from tocsin.automata.machine.construct.module import Builder, Module
 from tocsin.values import Relation

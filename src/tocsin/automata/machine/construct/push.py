@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tocsin.algebra.output import Output
+from tocsin.algebra.completion.output import Output
 from tocsin.automata.machine.construct.module import Builder, Module, Way, one_at_a_time
 
 

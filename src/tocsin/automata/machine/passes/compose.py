@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from tocsin.algebra.machine import Machine, Transition
+from tocsin.algebra.completion.machine import Machine, Transition
 from tocsin.automata.machine.passes.share import share
 
 

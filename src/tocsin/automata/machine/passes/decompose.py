@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tocsin.algebra.machine import Machine, Transition
+from tocsin.algebra.completion.machine import Machine, Transition
 
 
 def decompose(machine: Machine) -> tuple[Machine, ...]:
     """The independent parts of a machine; parts without transitions are left out.
 
-    >>> from tocsin.algebra.completion import TRUE, Parallel, Predicate
+    >>> from tocsin.algebra.completion.expression import TRUE, Parallel, Predicate
     >>> from tocsin.automata.machine.construct import construct
     >>> [part.name for part in decompose(construct(Parallel((Predicate(TRUE), Predicate(TRUE)))))]
     ['M_1', 'M_2']

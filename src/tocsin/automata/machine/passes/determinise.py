@@ -5,8 +5,8 @@ Paper: 000, section 6, "Optimization".
 
 from __future__ import annotations
 
-from tocsin.algebra.machine import Machine
-from tocsin.algebra.output import Emit
+from tocsin.algebra.completion.machine import Machine
+from tocsin.algebra.completion.output import Emit
 from tocsin.automata.machine.alphabet import Alphabet, alphabet_of
 from tocsin.automata.machine.execute import Prepared, accepted, enabled, prepare, react, start, status
 from tocsin.automata.machine.table import MAX_CELLS, Determinised, explore
@@ -20,7 +20,7 @@ def determinise(
     A machine can have a configuration for every set of states, so a table of more than `limit` cells is
     refused (`LimitError`); the machine itself can still be run.
 
-    >>> from tocsin.algebra.completion import TRUE, Predicate, Repeat
+    >>> from tocsin.algebra.completion.expression import TRUE, Predicate, Repeat
     >>> from tocsin.automata.machine.construct import construct
     >>> determinise(construct(Repeat(Predicate(TRUE), 3))).configurations
     4

@@ -13,7 +13,7 @@ from tocsin.automata.machine.table import Determinised, Ints, Table
 def minimise(machine: Determinised) -> Determinised:
     """The smallest table with the same outputs and the same status after every trace.
 
-    >>> from tocsin.algebra.completion import TRUE, Predicate, Repeat
+    >>> from tocsin.algebra.completion.expression import TRUE, Predicate, Repeat
     >>> from tocsin.automata.machine.construct import construct
     >>> from tocsin.automata.machine.passes.determinise import determinise
     >>> minimise(determinise(construct(Repeat(Repeat(Predicate(TRUE), 3))))).configurations

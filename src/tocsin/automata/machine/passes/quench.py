@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tocsin.algebra.completion import FALSE
+from tocsin.algebra.completion.expression import FALSE
 from tocsin.algebra.predicate import Filter, Or
 from tocsin.automata.machine.execute import Prepared, bits, enabled
 from tocsin.automata.machine.table import Table
@@ -17,7 +17,7 @@ from tocsin.automata.machine.table import Table
 def quench(prepared: Prepared, configuration: int) -> Filter:
     """What an event must satisfy to matter here: that some armed transition accepts it (C.1.20).
 
-    >>> from tocsin.algebra.completion import TRUE, Predicate
+    >>> from tocsin.algebra.completion.expression import TRUE, Predicate
     >>> from tocsin.automata.machine.construct import construct
     >>> from tocsin.automata.machine.execute import prepare, start
     >>> waiting = prepare(construct(Predicate(TRUE)))

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from tocsin.algebra.machine import Machine, above
+from tocsin.algebra.completion.machine import Machine, above
 from tocsin.automata.machine.execute import bits, prepare
 from tocsin.automata.machine.passes.order import without
 
@@ -29,7 +29,7 @@ from tocsin.automata.machine.passes.order import without
 def remove_steps(machine: Machine) -> Machine:
     """The machine with fewer internal steps between an event and its outputs.
 
-    >>> from tocsin.algebra.completion import TRUE, Fail, Predicate
+    >>> from tocsin.algebra.completion.expression import TRUE, Fail, Predicate
     >>> from tocsin.automata.machine.construct import construct
     >>> from tocsin.automata.machine.passes.remove_unreachable import remove_unreachable
     >>> machine = remove_unreachable(construct(Fail(Fail(Predicate(TRUE)))))

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tocsin.algebra.machine import Machine
+from tocsin.algebra.completion.machine import Machine
 from tocsin.automata.machine.passes.order import without
 
 
 def remove_unreachable(machine: Machine) -> Machine:
     """The same machine without what cannot be reached; a final state that is gone becomes None.
 
-    >>> from tocsin.algebra.completion import TRUE, Predicate
+    >>> from tocsin.algebra.completion.expression import TRUE, Predicate
     >>> from tocsin.automata.machine.construct import construct
     >>> remove_unreachable(construct(Predicate(TRUE))).failure is None
     True

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
-from tocsin.algebra.machine import Machine, Transition
+from tocsin.algebra.completion.machine import Machine, Transition
 from tocsin.automata.machine.passes.order import renamed
 from tocsin.automata.machine.passes.partition import coarsest
 
@@ -19,7 +19,7 @@ from tocsin.automata.machine.passes.partition import coarsest
 def share(machine: Machine) -> Machine:
     """The machine with one state, and one transition, for those that always go together.
 
-    >>> from tocsin.algebra.completion import TRUE, Accumulate, Predicate
+    >>> from tocsin.algebra.completion.expression import TRUE, Accumulate, Predicate
     >>> from tocsin.automata.machine.construct import construct
     >>> twice = construct(Accumulate((Predicate(TRUE), Predicate(TRUE))))
     >>> len(twice.transitions), len(share(twice).transitions)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, fields
 from typing import Literal as OneOf
 from typing import assert_never, get_args
 
-from tocsin.algebra.output import Output
+from tocsin.algebra.completion.output import Output
 from tocsin.algebra.predicate import And, Filter, Or
 from tocsin.errors import InputError, Span, did_you_mean
 

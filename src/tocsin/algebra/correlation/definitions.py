@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
-from tocsin.algebra.correlation import (
+from tocsin.algebra.correlation.expression import (
     Accumulation,
     And,
     Atom,
@@ -24,7 +24,7 @@ from tocsin.algebra.correlation import (
     Not,
     Or,
 )
-from tocsin.algebra.correlation import Sequence as Then
+from tocsin.algebra.correlation.expression import Sequence as Then
 
 Labels = frozenset[str]
 

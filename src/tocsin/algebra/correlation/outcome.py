@@ -1,6 +1,6 @@
 """What goes into a correlation and what comes out of it; every engine reads and answers in these words.
 
->>> from tocsin.algebra.correlation import Assignment
+>>> from tocsin.algebra.correlation.expression import Assignment
 >>> seen = {"a": Arrival("a", "DataNotify", {"SourceID": 7, "Value": 1.5})}
 >>> perform(PushNew("Notify", (Assignment("SourceID", Field("a", "SourceID")),)), seen, at=3)
 Output(at=3, type='Notify', attributes={'SourceID': 7}, event=None, time=None)
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tocsin.algebra.correlation import Correlation, Field, Overwrite, Push, PushNew, used
-from tocsin.algebra.correlation_types import DELIVERY_CHOICES, Types
+from tocsin.algebra.correlation.expression import Correlation, Field, Overwrite, Push, PushNew, used
+from tocsin.algebra.correlation.types import DELIVERY_CHOICES, Types
 from tocsin.values import Value
 
 

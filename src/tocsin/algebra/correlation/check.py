@@ -3,7 +3,7 @@
 All mistakes are returned at once, each with its place in the text. Without event types nothing is said about
 types.
 
->>> from tocsin.algebra.correlation import Case, Is, Labelled
+>>> from tocsin.algebra.correlation.expression import Case, Is, Labelled
 >>> wrong = Correlation("N", "C", (Parameter("E", "a"),), (Labelled("l", Atom("b")),), (), (Case(Is("m")),))
 >>> [error.message for error in check(wrong)]
 ['event b not declared', 'label m not declared']
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from tocsin.algebra.correlation import (
+from tocsin.algebra.correlation.expression import (
     Assignment,
     Atom,
     Branches,
@@ -33,7 +33,7 @@ from tocsin.algebra.correlation import (
     labelled,
     walk,
 )
-from tocsin.algebra.correlation_types import DELIVERY_CHOICES, Types, assignable, holds_value, value_type
+from tocsin.algebra.correlation.types import DELIVERY_CHOICES, Types, assignable, holds_value, value_type
 from tocsin.algebra.predicate import Literal
 from tocsin.errors import PatternError, Span, did_you_mean
 

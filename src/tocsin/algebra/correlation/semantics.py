@@ -19,9 +19,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from tocsin.algebra.correlation import Branches, Correlation, Expression, Labelled, Reading, Switch, events
-from tocsin.algebra.correlation_definitions import Labels, holds, is_shortest, matches, without
-from tocsin.algebra.correlation_outcome import (
+from tocsin.algebra.correlation.definitions import Labels, holds, is_shortest, matches, without
+from tocsin.algebra.correlation.expression import (
+    Branches,
+    Correlation,
+    Expression,
+    Labelled,
+    Reading,
+    Switch,
+    events,
+)
+from tocsin.algebra.correlation.outcome import (
     Arrival,
     DeadLetter,
     Outcome,
@@ -32,8 +40,8 @@ from tocsin.algebra.correlation_outcome import (
     perform,
     survivor,
 )
-from tocsin.algebra.correlation_types import Types
-from tocsin.algebra.correlation_window import History, Moment, Place, aborted, accepts, placed, taking_part
+from tocsin.algebra.correlation.types import Types
+from tocsin.algebra.correlation.window import History, Moment, Place, aborted, accepts, placed, taking_part
 
 __all__ = ["holds", "is_shortest", "matches", "run", "triggers", "without"]
 
@@ -43,7 +51,7 @@ def triggers(
 ) -> tuple[Trigger, ...]:
     """The triggers of a filter on a trace, with some labels switched off from the beginning.
 
-    >>> from tocsin.algebra.correlation import Atom, Sequence
+    >>> from tocsin.algebra.correlation.expression import Atom, Sequence
     >>> [t.window for t in triggers((Sequence(Sequence(Atom("a"), Atom("b")), Atom("a")),), "abbabaaba")]
     [(1, 4), (5, 9)]
     """

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from tocsin.algebra.fields import Field, Fields
+from tocsin.algebra.completion.fields import Field, Fields
 from tocsin.algebra.predicate import Literal
 from tocsin.errors import Span
 

@@ -1,6 +1,6 @@
 """Splits a filter by where its events come from, so that only completed parts have to cross the network.
 
->>> from tocsin.algebra.correlation import Atom
+>>> from tocsin.algebra.correlation.expression import Atom
 >>> ab, cd = Accumulation(Atom("a"), Atom("b")), Accumulation(Atom("c"), Atom("d"))
 >>> found = decompose((Collection(ab, cd),), {"a": "n1", "b": "n1", "c": "n1", "d": "n2"})
 >>> [part.node for part in found.node_local], found.cross_node == (cd,)
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
-from tocsin.algebra.correlation import (
+from tocsin.algebra.correlation.expression import (
     Accumulation,
     Atom,
     Branches,
@@ -76,7 +76,7 @@ def split(branch: Expression, placement: Placement) -> Split:
     A part has to start afresh whenever its turn comes: with each window, or when the stage before it is
     complete.
 
-    >>> from tocsin.algebra.correlation import Atom
+    >>> from tocsin.algebra.correlation.expression import Atom
     >>> branch = Accumulation(Accumulation(Atom("a"), Atom("b")), Atom("c"))
     >>> found = split(branch, {"a": "n1", "b": "n1", "c": "n2"})
     >>> found.rest, found.parts["n1.1"].node

@@ -22,8 +22,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import assert_never
 
-from tocsin.algebra.correlation import Accumulation, Atom, Collection, Expression, Labelled, Sequence
-from tocsin.algebra.correlation_definitions import Labels, matches, without
+from tocsin.algebra.correlation.definitions import Labels, matches, without
+from tocsin.algebra.correlation.expression import (
+    Accumulation,
+    Atom,
+    Collection,
+    Expression,
+    Labelled,
+    Sequence,
+)
 
 
 @dataclass(frozen=True, slots=True)

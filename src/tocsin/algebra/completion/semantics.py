@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
-from tocsin.algebra.completion import (
+from tocsin.algebra.completion.expression import (
     Accumulate,
     DoUnless,
     Expression,
@@ -40,8 +40,8 @@ from tocsin.algebra.completion import (
     SelectStar,
     Sequential,
 )
-from tocsin.algebra.fields import Fields, holds
-from tocsin.algebra.output import Emitted, Output, value_of
+from tocsin.algebra.completion.fields import Fields, holds
+from tocsin.algebra.completion.output import Emitted, Output, value_of
 
 
 class Status(StrEnum):
@@ -84,8 +84,8 @@ class _Step:
 def run(expression: Expression, events: Iterable[Fields], reading: Reading = Reading()) -> Run:
     """Evaluate an expression over a trace.
 
-    >>> from tocsin.algebra.completion import TRUE
-    >>> from tocsin.algebra.output import Constant
+    >>> from tocsin.algebra.completion.expression import TRUE
+    >>> from tocsin.algebra.completion.output import Constant
     >>> run(Repeat(Push(Constant("x"), Predicate(TRUE)), 2), [{"type": "a"}] * 3).outputs
     ((1, 'x'), (2, 'x'))
     """

@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tocsin.algebra.completion_semantics import Run, Status
-from tocsin.algebra.fields import Fields, holds
-from tocsin.algebra.machine import Machine, Transition, above
-from tocsin.algebra.output import Emit, value_of
+from tocsin.algebra.completion.fields import Fields, holds
+from tocsin.algebra.completion.machine import Machine, Transition, above
+from tocsin.algebra.completion.output import Emit, value_of
+from tocsin.algebra.completion.semantics import Run, Status
 from tocsin.errors import PatternError
 
 

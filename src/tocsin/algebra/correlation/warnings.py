@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
-from tocsin.algebra.correlation import (
+from tocsin.algebra.correlation.expression import (
     Accumulation,
     And,
     Atom,
@@ -29,7 +29,7 @@ from tocsin.algebra.correlation import (
     events,
     used,
 )
-from tocsin.algebra.correlation_window import Place, aborted, placed
+from tocsin.algebra.correlation.window import Place, aborted, placed
 from tocsin.errors import PatternError
 
 
@@ -46,7 +46,7 @@ class _Filter:
 def warnings(correlation: Correlation) -> tuple[PatternError, ...]:
     """Everything in a correlation without mistakes that is worth a warning, as errors that are not raised.
 
-    >>> from tocsin.algebra.correlation import Push
+    >>> from tocsin.algebra.correlation.expression import Push
     >>> either = Collection(Labelled("l1", Atom("a")), Labelled("l2", Atom("b")))
     >>> careless = Case(Or((Is("l1"), Is("l2"))), (Push("a"),))
     >>> [warning.code for warning in warnings(Correlation("E", "C", (), (either,), (), (careless,)))]

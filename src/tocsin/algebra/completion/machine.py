@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tocsin.algebra.output import Emit
+from tocsin.algebra.completion.output import Emit
 from tocsin.algebra.predicate import Filter
 from tocsin.errors import PatternError, Span, did_you_mean
 

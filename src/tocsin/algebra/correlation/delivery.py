@@ -26,8 +26,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from tocsin.algebra.correlation_outcome import Output
-from tocsin.algebra.correlation_types import DELIVERY_CHOICES
+from tocsin.algebra.correlation.outcome import Output
+from tocsin.algebra.correlation.types import DELIVERY_CHOICES
 
 Why = Literal["overwritten", "dropped", "expired"]
 

@@ -1,0 +1,1 @@
+"""Expressions that succeed or fail on an event, and the machines they mean (ECL)."""

@@ -1,0 +1,1 @@
+"""Filters that take events under labels and transformers that answer them (KSU/Cadena)."""
