@@ -37,6 +37,31 @@ def test_a_span_knows_its_place(text: str, start: int, end: int, place: tuple[in
     assert span.underline() == shown
 
 
+LONG = "".join(f"[{number:04}]" for number in range(1_000))  # 6,000 characters
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "cut"),
+    [
+        (0, 6, (False, True)),
+        (3_000, 3_006, (True, True)),
+        (5_994, 6_000, (True, False)),
+        (6_000, 6_000, (True, False)),  # behind the last character
+        (3_000, 5_000, (True, True)),  # longer than what is shown
+    ],
+)
+def test_of_a_long_line_only_what_is_around_the_span_is_shown(
+    start: int, end: int, cut: tuple[bool, bool]
+) -> None:
+    line, carets = Span(LONG, start, end).underline().split("\n")
+    shown = line.removeprefix("1 | ")
+    assert (shown.startswith("…"), shown.endswith("…")) == cut
+    assert len(shown) == 100 + sum(cut)
+    under = line[carets.index("^") : carets.rindex("^") + 1]
+    assert LONG[start:end].startswith(under)
+    assert len(under) == min(end - start, 100)
+
+
 def test_two_spans_make_one() -> None:
     assert Span("abcdef", 4, 5).through(Span("abcdef", 1, 2)) == Span("abcdef", 1, 5)
 

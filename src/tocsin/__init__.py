@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from tocsin.events import EventType as EventType
     from tocsin.languages.binding import event as event
     from tocsin.languages.registry import parse as parse
+    from tocsin.service import Service as Service
     from tocsin.spark.detect import detect as detect
+    from tocsin.spark.sent import sent as sent
     from tocsin.spark.session import local_session as local_session
 
 __version__ = "0.1.0"
@@ -22,11 +24,13 @@ _HOMES = {
     "Catalog": "tocsin.events",
     "EventType": "tocsin.events",
     "PatternErrors": "tocsin.errors",
+    "Service": "tocsin.service",
     "TocsinError": "tocsin.errors",
     "detect": "tocsin.spark.detect",
     "event": "tocsin.languages.binding",
     "local_session": "tocsin.spark.session",
     "parse": "tocsin.languages.registry",
+    "sent": "tocsin.spark.sent",
 }
 __all__ = ["__version__", *_HOMES]
 

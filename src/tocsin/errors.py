@@ -14,6 +14,8 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+SHOWN = 100  # characters of a line
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -30,7 +32,7 @@ class Span:
         return before.count("\n") + 1, self.start - (before.rfind("\n") + 1) + 1
 
     def underline(self) -> str:
-        """The line the span starts on, with carets under the span.
+        """The line the span starts on, with carets under the span; of a long line what is around it.
 
         >>> print(Span("[A];[B", 4, 6).underline())
         1 | [A];[B
@@ -39,12 +41,17 @@ class Span:
         line, column = self.line_column
         first = self.start - (column - 1)
         stop = self.text.find("\n", first)
-        shown = self.text[first : len(self.text) if stop < 0 else stop]
-        width = max(1, min(self.end, first + len(shown)) - self.start)
+        whole = self.text[first : len(self.text) if stop < 0 else stop]
+        at, length = column - 1, min(self.end, first + len(whole)) - self.start
+        margin = max(0, SHOWN - length) // 2
+        left = max(0, min(at - margin, len(whole) - SHOWN))
+        shown, before = whole[left : left + SHOWN], "…" if left else ""
+        after = "…" if left + SHOWN < len(whole) else ""
+        width = max(1, min(length, left + SHOWN - at))
         # Tabs stay tabs in the padding, so that the carets line up in any terminal.
-        padding = "".join("\t" if c == "\t" else " " for c in shown[: column - 1])
+        padding = "".join("\t" if c == "\t" else " " for c in before + whole[left:at])
         label = str(line)
-        return f"{label} | {shown}\n{' ' * len(label)} | {padding}{'^' * width}"
+        return f"{label} | {before}{shown}{after}\n{' ' * len(label)} | {padding}{'^' * width}"
 
     def through(self, other: Span) -> Span:
         """The smallest span that covers both."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tocsin.algebra.semantics import detect
+from tocsin.algebra.semantics import Detection, detect
 from tocsin.algebra.subscription import Reading
 from tocsin.events import Event, Interval, Value
 from tocsin.languages.core import parse
@@ -200,3 +200,30 @@ def test_time_can_end_before_a_timer_runs_out() -> None:
     subscription = parse("([A], [T1])_{T1=5s}")
     assert detect(subscription, events("A@1"), until=5 * SECOND) == []
     assert [c.ids for c in detect(subscription, events("A@1"), until=6 * SECOND)] == [[1, "T1"]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("pattern", "trace", "expected"),
+    [
+        ("[B]*" * 4_999 + "[A]", "A@1", [[1]]),
+        ("[A];" * 4_999 + "[A]", "A@1 A@2", []),
+        ("[A]" + "[B]" * 1_199, "A@1" + " B@2" * 1_199, [[*range(1, 1_201)]]),
+    ],
+    ids=["all but one can be empty", "one after the other", "all taken"],
+)
+def test_a_sequence_may_be_longer_than_python_can_recurse(
+    pattern: str, trace: str, expected: list[object]
+) -> None:
+    assert same(ids(pattern, trace), expected)
+
+
+def test_detection_bit_by_bit_finds_what_the_whole_trace_has() -> None:
+    # Each moment whole: C1 is complete at 2, and comes before the B that completes it.
+    pattern, trace = "C1 := ([A][B]); ([C1] || [B], [T1])_{T1=5s}", "A@1 B@2 B@3 A@3 B@9"
+    detection, found = Detection(parse(pattern)), []
+    for moment in (1, 2, 3, 9, 20):
+        own = [event for event in events(trace) if event.interval.end == moment * SECOND]
+        found += detection.feed(own, moment * SECOND)
+    assert len(found) == 4
+    assert sorted((c.ids for c in found), key=repr) == ids(pattern, trace)

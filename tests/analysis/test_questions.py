@@ -8,9 +8,12 @@ from tocsin.algebra.completion.expression import Expression
 from tocsin.algebra.completion.fields import Fields
 from tocsin.analysis import (
     Answer,
+    Budget,
     Subject,
+    compare,
     contained,
     equal,
+    examine,
     findings,
     influence,
     live,
@@ -98,6 +101,72 @@ def test_equal_to_a_machine_written_by_hand() -> None:
     assert not equal(*subjects(again, final))
 
 
+def test_a_machine_can_begin_with_success() -> None:
+    text = "machine M { states q r; initial q; success q; trans t: {q} true clear {q} goto {r}; }"
+    (hand,) = subjects(parse_machine(text))
+    assert shown(vacuous(hand)) == "no event at all"
+    assert live(hand)
+    # Nothing has happened yet, and already they differ.
+    assert shown(equal(*subjects(parse_machine(text), expression("false")))) == "no event at all"
+
+
+def test_questions_are_refused_when_the_budget_is_used_up() -> None:
+    several = [f"repeat {{push(x) {{repeat({n}) {{a}}}}}}" for n in (97, 101, 103)]
+    one, other, third = over_abc(*several)
+    assert len(contained(one, other).witness or ()) == 97
+    budget = Budget(20_000)
+    assert shown(equal(one, other, budget)) is not None
+    assert budget.spent < 1_000
+    # Side by side the first two have 97 · 101 states, all three have 103 times as many.
+    budget = Budget(20_000)
+    with pytest.raises(LimitError, match="20,000 steps"):
+        contained([one, other, third], [one, other, third], budget)
+    assert budget.left == 0
+    with pytest.raises(LimitError):
+        subjects(expression("repeat(1000) {a}"), budget=Budget(10_000))
+
+
+def test_examine_answers_as_much_as_it_can() -> None:
+    whole = examine(expression("repeat {push(x) {accumulate {a, b}}}"))
+    assert (whole.refused, whole.trivial, whole.live) == (None, Answer(False, ({},)), Answer(True))
+    assert whole.need is not None
+    assert (whole.need.configurations, len(whole.influence or ())) == (3, 2)
+    hostile = "accumulate {" + ", ".join(f"a{i}" for i in range(30)) + "}"
+    part = examine(expression(hostile))
+    assert part.live is None
+    assert part.refused is not None
+    assert "200,000 cells" in part.refused
+    assert part.need is not None
+    assert "50,000 cells" in (part.need.refused or "")
+    nothing = examine(expression("a"), budget=Budget(1))
+    assert (nothing.need, nothing.trivial) == (None, None)
+
+
+def test_compare() -> None:
+    texts = [
+        "sequential {a, b}",
+        "accumulate {a, b}",
+        "accumulate {b, a}",
+        "push(x) {accumulate {a, b}}",
+        "false",
+    ]
+    found = compare([expression(text) for text in texts])
+    assert [(r.left, r.right, r.kind, show_trace(r.witness or ())) for r in found.relations] == [
+        (0, 1, "contained", "b a"),
+        (0, 2, "contained", "b a"),
+        (0, 3, "contained", "b a"),
+        (1, 2, "equal", "no event at all"),
+        (1, 3, "same-traces", "a b"),
+        (2, 3, "same-traces", "a b"),
+    ]
+    assert (found.left_out, found.refused) == (0, None)
+    # With less to spend only the first of them are compared.
+    short = compare([expression(text) for text in texts], budget=Budget(3_800))
+    assert (len(short.relations), short.left_out) == (3, 7)
+    assert all(relation in found.relations for relation in short.relations)
+    assert "3,800 steps" in (short.refused or "")
+
+
 def test_influence() -> None:
     (subject,) = over_abc("parallel {push(x) {sequential {a, b}}, repeat {push(y) {do {b} unless {c}}}}")
     found = {(show_trace([one.event]), one.output.value): one for one in influence(subject)}
@@ -130,6 +199,14 @@ def test_guards_that_overlap() -> None:
     assert warning.message.startswith("an event with alt = 4 satisfies")
     assert warning.span is not None
     assert len(overlapping_guards(expression("in (true) do {a} in (m) do {b} in (!n) do {c}"))) == 3
+
+
+def test_many_modes_are_compared_as_far_as_the_budget_goes() -> None:
+    many = " ".join(f"in (g{i}) do {{a}}" for i in range(50))
+    with pytest.raises(LimitError, match="1,000 steps"):
+        overlapping_guards(expression(many), Budget(1_000))
+    (warning,) = findings(parse(many), budget=Budget(1_000))
+    assert warning.code == "not-analysed"
 
 
 def test_findings() -> None:

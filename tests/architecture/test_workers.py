@@ -16,6 +16,14 @@ def test_a_worker_loads_the_runtime_and_nothing_else_of_ours() -> None:
     assert loaded == {"errors", "runtime", "values"}
 
 
+def test_a_worker_of_a_replay_loads_the_policies_as_well() -> None:
+    code = "import sys, tocsin.spark.replay_worker; print(*sorted(m for m in sys.modules if m.startswith('tocsin.')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {module.split(".")[1] for module in done.stdout.split()}
+    assert loaded == {"errors", "events", "runtime", "spark", "values"}
+    assert {m for m in done.stdout.split() if m.startswith("tocsin.spark.")} == {"tocsin.spark.replay_worker"}
+
+
 def test_the_package_itself_loads_nothing_heavy() -> None:
     code = "import sys, tocsin; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

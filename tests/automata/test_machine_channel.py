@@ -10,8 +10,8 @@ from tocsin.algebra.completion.machine import Machine
 from tocsin.automata.machine import construct, simplify
 from tocsin.automata.machine.channel import Channel
 from tocsin.automata.machine.draw import draw
-from tocsin.errors import InputError
-from tocsin.languages.ecl import parse, show_filter, show_output
+from tocsin.errors import InputError, PatternError
+from tocsin.languages.ecl import parse, parse_machine, show_filter, show_output
 
 
 def machine(text: str) -> Machine:
@@ -39,6 +39,14 @@ def test_a_machine_is_replaced_while_the_channel_runs() -> None:
     channel.remove("U")
     assert channel.push({"type": "a"}) == []
     assert channel.consumers == ("S", "T")
+
+
+def test_a_machine_that_is_refused_replaces_nothing() -> None:
+    channel = Channel({"S": machine("repeat {push(x) {a}}")})
+    endless = parse_machine("machine M { states q; initial q; trans t: {q} eps goto {q}; }")
+    with pytest.raises(PatternError, match="for ever"):
+        channel.replace("S", endless)
+    assert channel.push({"type": "a"}) == [("S", "x")]
 
 
 def test_suppliers_can_ask_first() -> None:

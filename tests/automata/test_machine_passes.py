@@ -10,8 +10,8 @@ import pytest
 
 from tocsin.algebra.completion.fields import Fields
 from tocsin.algebra.completion.machine import Machine
+from tocsin.automata.machine import alphabet_of, compile_machine, construct, enumerated, execute, simplify
 from tocsin.automata.machine import compile as compiled
-from tocsin.automata.machine import compile_machine, construct, enumerated, execute, simplify
 from tocsin.automata.machine.passes.compose import compose
 from tocsin.automata.machine.passes.decompose import decompose
 from tocsin.automata.machine.passes.determinise import determinise
@@ -22,7 +22,7 @@ from tocsin.automata.machine.passes.remove_unreachable import remove_unreachable
 from tocsin.automata.machine.passes.share import share
 from tocsin.automata.machine.table import walk
 from tocsin.errors import InputError, LimitError
-from tocsin.languages.ecl import parse, show_filter
+from tocsin.languages.ecl import parse, parse_machine, show_filter
 
 
 def machine(text: str) -> Machine:
@@ -157,6 +157,42 @@ def test_quench() -> None:
 def test_quench_of_a_table() -> None:
     one = determinise(machine("a"), enumerated(machine("a").filters, letters("ab")))
     assert quench_table(one.table).tolist() == [[True, False], [False, False]]
+
+
+def test_one_and_true_are_different_events() -> None:
+    for text in ("select {<x = 1>, <x = true>}", "select {<x = false>, <x = 0>}"):
+        ready = compile_machine(machine(text))
+        for value in (1, True, 0, False):
+            expected = execute.run(execute.prepare(machine(text)), [{"x": value}])
+            assert compiled.run(ready, [{"x": value}]) == expected
+
+
+@pytest.mark.parametrize(
+    "predicate",
+    ["<x{i} = 1> /\\ <y = {i}>", "<x{i} = 1> /\\ <y{i} = 1>", "<x > {i}> /\\ <y < {i}>", "<x > {i}>"],
+)
+def test_kinds_of_events_are_not_looked_for_without_end(predicate: str) -> None:
+    many = ", ".join(predicate.replace("{i}", str(i)) for i in range(1_500))
+    with pytest.raises(LimitError, match="kinds of events") as refused:
+        alphabet_of(machine(f"accumulate {{{many}}}").filters)
+    assert refused.value.code == "alphabet-too-large"
+
+
+def test_a_final_state_that_nothing_moves_is_not_lost() -> None:
+    text = """machine M {{ states q r s; initial q r s; {final} s;
+        trans t1: {{q}} a clear {{q}} goto {{q}} out x; trans t2: {{r}} b clear {{r}} goto {{r}} out y; }}"""
+    for final in ("success", "failure"):
+        ready = compile_machine(parse_machine(text.format(final=final)))
+        assert compiled.run(ready, letters("ab")).status == final
+
+
+def test_success_goes_first_where_the_parts_are_independent() -> None:
+    both = parse_machine("""machine M { states q r s f; initial q r; success s; failure f;
+        trans t1: {q} a clear {q} goto {f}; trans t2: {r} b clear {r} goto {s}; }""")
+    ready = compile_machine(both)
+    assert len(ready.parts) == 2
+    assert compiled.run(ready, letters("ab")) == execute.run(execute.prepare(both), letters("ab"))
+    assert compiled.run(ready, letters("ab")).status == "success"
 
 
 def test_subtypes_need_to_be_known() -> None:

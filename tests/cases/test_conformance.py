@@ -39,9 +39,9 @@ def test_every_case_passes_on_spark(spark: object) -> None:
     outcomes = list(run_cases([c for c in CASES if c.case["kind"] in ON_SPARK], ["spark"]))
     failed = [described(outcome) for outcome in outcomes if outcome.status == "failed"]
     assert not failed, "\n\n".join(failed)
-    skipped = {outcome.written.case["kind"] for outcome in outcomes if outcome.status == "skipped"}
-    assert skipped == {"policy"}
-    assert sum(outcome.status == "passed" for outcome in outcomes) > 100
+    assert {outcome.status for outcome in outcomes} == {"passed"}
+    assert {"policy"} < {outcome.written.case["kind"] for outcome in outcomes}
+    assert len(outcomes) > 100
 
 
 def test_kinds_that_come_later_are_not_passed_over_in_silence() -> None:

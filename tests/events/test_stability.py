@@ -57,6 +57,14 @@ def test_an_event_waits_for_every_other_source_to_pass_it() -> None:
     assert sure.watermark == 2
 
 
+def test_a_moment_can_be_waited_for_until_it_is_whole() -> None:
+    # As above, but of its own source an event needs something later, too.
+    sure = policy("guaranteed", ["s1", "s2"], whole_moments=True)
+    arrivals = [("s2", "b", 2), ("s1", "a", 1), ("s1", None, 3), ("s2", None, 4)]
+    assert released(sure, arrivals) == [[], [], ["a"], ["b"]]
+    assert sure.watermark == 2
+
+
 def test_later_means_a_strictly_later_end() -> None:
     sure = policy("guaranteed", ["s1", "s2"])
     assert released(sure, [("s1", "a", 5), ("s2", "b", 5), ("s2", None, 6), ("s1", None, 6)]) == [
@@ -201,6 +209,8 @@ MAKE = {
     "guaranteed": lambda: policy("guaranteed", SOURCES),
     "unlikely": lambda: policy("probabilistic", SOURCES, threshold=0.2),
     "likely": lambda: policy("probabilistic", SOURCES, threshold=0.7),
+    "whole moments": lambda: policy("guaranteed", SOURCES, whole_moments=True),
+    "likely whole moments": lambda: policy("probabilistic", SOURCES, threshold=0.7, whole_moments=True),
 }
 
 

@@ -163,6 +163,23 @@ def test_scenario_2_a_meeting_and_no_login(office: Path, day: list[Event]) -> No
     assert found(office, "SendToJean") == expected
 
 
+def test_scenario_2_is_that_of_the_person_it_names(spark: SparkSession, tmp_path: Path) -> None:
+    """What the README says of several floors: nobody there is just Jean, and the patterns can name one of the Jeans."""
+    from tocsin.spark.pipeline import run_pipeline
+
+    example = tmp_path / "example"
+    shutil.copytree(EXAMPLE, example, ignore=shutil.ignore_patterns("data", "out", "__pycache__"))
+    simulation = [sys.executable, EXAMPLE / "simulate.py", "--out", example / "data", "--floors", "2"]
+    subprocess.run(simulation, capture_output=True, check=True)
+    names = pq.read_table(example / "data" / "sensors.parquet", columns=["name"])["name"].to_pylist()
+    assert {"f001/Jean", "f002/Jean"} == {name for name in names if name and "Jean" in name}
+    for file in (example / "pipeline.toml", example / "patterns" / "meeting.tocsin"):
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text.replace("'Jean'", "'f001/Jean'").replace("'FE02'", "'f001/FE02'"), "utf-8")
+    matches = run_pipeline(example / "pipeline.toml", session=spark).matches
+    assert matches["Meeting"] > matches["SendToJean"] > 0
+
+
 def test_network_monitoring_five_different_points(office: Path, day: list[Event]) -> None:
     reports = [event for event in day if event["type"] == "ReducedBandwidth"]
     expected = set()

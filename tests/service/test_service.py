@@ -404,6 +404,16 @@ def test_best_effort_uses_events_as_they_come() -> None:
     assert found == []  # cam-078
 
 
+def test_best_effort_keeps_an_event_behind_a_timer_of_its_moment() -> None:
+    service = Service(Catalog())
+    found = told(service, "([A], [T1])_{T1=5ms}[B]")
+    publish(service, "A", 0)
+    publish(service, "C", 7_000)
+    publish(service, "B", 5_000)  # T1 ran out at that very moment, so that it comes after this event (C.3.11)
+    publish(service, "B", 8_000)
+    assert ids(found) == [[1, "T1", 4]]
+
+
 def test_the_literal_rule_is_an_option() -> None:
     service = Service(Catalog(), sources=["s1", "s2"])
     literal = told(service, "[A];[B]", detection="guaranteed", options={"stability": "same-source"})

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from strategies import subscriptions, traces
 from tocsin.algebra.pattern import AllOf, walk
-from tocsin.algebra.semantics import Detector, detect
+from tocsin.algebra.semantics import FOREVER, Detection, detect
 from tocsin.algebra.subscription import Subscription
-from tocsin.algebra.where import keeps
-from tocsin.events import Catalog, Composite, Event, Value, total_order, trace
+from tocsin.events import Catalog, Composite, Event, trace
 from tocsin.service import Service
 
 SOURCES = ("s1", "s2", "s3")
@@ -103,22 +102,15 @@ def test_best_effort_detection_is_the_detector_fed_as_events_arrive(
     service.subscribe(subscription, found.append, key="room", detection="best-effort")
     published(service, arriving)
 
-    detectors: dict[Value, Detector] = {}
+    detections = {event.key: Detection(subscription, event.key) for event in arriving}
     expected: list[Composite] = []
     clock = -1
     for event in arriving:
-        detector = detectors.setdefault(
-            event.key, Detector(subscription.name, subscription.pattern, subscription.reading, event.key)
-        )
-        detector.advance(event.interval.end - 1)
-        end, start, text, number = total_order(event)
-        detector.take(event, (end, start, 1, text, number))
-        clock = max(clock, end - 1)
-        for other in detectors.values():
-            other.advance(clock)
-    for detector in detectors.values():
-        detector.advance(1 << 61)
-        expected += [one for one in detector.found() if keeps(subscription.where, one)]
+        clock = max(clock, event.interval.end - 1)
+        for key, detection in detections.items():
+            expected += detection.feed([event] if key == event.key else [], clock)
+    for detection in detections.values():
+        expected += detection.feed([], FOREVER)
     assert shapes(found) == shapes(expected)
 
 

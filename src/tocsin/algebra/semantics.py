@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import count
 from typing import assert_never
 
 from tocsin.algebra.pattern import (
@@ -235,11 +236,18 @@ def _first(node: _Node, then: _Then | None) -> list[_Alternative]:
 
 
 def _rest(node: _Parts, index: int, then: _Then | None) -> list[_Alternative]:
-    """Where a token that starts on the parts from `index` on can wait."""
-    if index == len(node.parts) - 1:
-        return _first(node.parts[index], then)
-    here = _first(node.parts[index], _Then(node, index + 1, then))
-    return _join(here, _behind(_link(node.links[index + 1]), _rest(node, index + 1, then)))
+    """Where a token that starts on the parts from `index` on can wait: on the first that cannot be empty, or before it."""
+    waits = _part(node, index, then)
+    for later in range(index + 1, len(node.parts)):
+        if all(alternative.empty is None for alternative in waits):
+            break
+        waits = _join(waits, _behind(_link(node.links[later]), _part(node, later, then)))
+    return waits
+
+
+def _part(node: _Parts, index: int, then: _Then | None) -> list[_Alternative]:
+    last = index == len(node.parts) - 1
+    return _first(node.parts[index], then if last else _Then(node, index + 1, then))
 
 
 @lru_cache(maxsize=100_000)
@@ -295,6 +303,7 @@ class Detector:
         self._variables = sorted(pattern_variables(pattern))
         self._emitted: set[tuple[object, ...]] = set()
         self._ways: dict[tuple[object, ...], _Token] = {}
+        self.numbers = count()  # of its composites, so that a later one comes later
 
     def take(self, symbol: Symbol, position: Position) -> None:
         """Give the next event, or a composite event of another detector."""
@@ -497,21 +506,43 @@ def detect(subscription: Subscription, events: Iterable[Event], until: int = FOR
     by_key: dict[Value, list[Event]] = {}
     for event in trace(events):
         by_key.setdefault(event.key, []).append(event)
-    found: list[Composite] = []
-    for key, own in by_key.items():
-        symbols: list[tuple[Position, Symbol]] = [(_position(event), event) for event in own]
-        for number, definition in enumerate(subscription.definitions):
-            detector = Detector(definition.name, definition.pattern, subscription.reading, key)
-            symbols = _merged(symbols, _run(detector, symbols, until), number)
-        detector = Detector(subscription.name, subscription.pattern, subscription.reading, key)
-        found += [c for c in _run(detector, symbols, until) if keeps(subscription.where, c)]
-    return found
+    return [c for key, own in by_key.items() for c in Detection(subscription, key).feed(own, until)]
+
+
+class Detection:
+    """A subscription over the events of one key, given bit by bit, each in the order in which it is to be used.
+
+    >>> from tocsin.languages.core import parse
+    >>> detection = Detection(parse("([A], [T1])_{T1=5s}"))
+    >>> detection.feed([Event(1, frozenset({"A"}), Interval(0, 0))], until=4_999_999)
+    []
+    >>> [composite.ids for composite in detection.feed([], until=5_000_000)]
+    [[1, 'T1']]
+
+    To get what `detect` gets, keep to the total order. If the subscription names composites or has parallel parts, also give
+    the events of one moment at once: the last of them may complete a composite that comes before the others.
+    """
+
+    def __init__(self, subscription: Subscription, key: Value = None) -> None:
+        patterns = [(definition.name, definition.pattern) for definition in subscription.definitions]
+        patterns.append((subscription.name, subscription.pattern))
+        *self._named, self._last = (
+            Detector(name, pattern, subscription.reading, key) for name, pattern in patterns
+        )
+        self._where = subscription.where
+
+    def feed(self, events: Iterable[Event], until: int) -> list[Composite]:
+        """What is found in the next events, and by timers as time goes on until `until`."""
+        symbols: list[tuple[Position, Symbol]] = [(_position(event), event) for event in events]
+        for number, detector in enumerate(self._named):
+            symbols = _with_composites(symbols, detector, number, until)
+        return [c for c in _run(self._last, symbols, until) if keeps(self._where, c)]
 
 
 def _run(detector: Detector, symbols: list[tuple[Position, Symbol]], until: int) -> list[Composite]:
     """Everything one detector finds: first the detectors inside it, whose composites join its input."""
     for number, inner in enumerate(detector.inner, start=_INNER):
-        symbols = _merged(symbols, _run(inner, symbols, until), number)
+        symbols = _with_composites(symbols, inner, number, until)
     found: list[Composite] = []
     for position, symbol in symbols:
         detector.advance(position[0] - 1)
@@ -521,16 +552,17 @@ def _run(detector: Detector, symbols: list[tuple[Position, Symbol]], until: int)
     return found + detector.found()
 
 
-def _merged(
-    symbols: list[tuple[Position, Symbol]], composites: list[Composite], number: int
+def _with_composites(
+    symbols: list[tuple[Position, Symbol]], detector: Detector, number: int, until: int
 ) -> list[tuple[Position, Symbol]]:
-    """One input in the total order; a composite comes before a primitive event of equal time (C.3.13).
+    """A detector's input and what it finds in it; a composite comes before a primitive event of equal time (C.3.13).
 
     Composites of one detector with equal times are told apart by the order of their events.
     """
-    ordered = sorted(composites, key=_leaf_positions)
+    ordered = sorted(_run(detector, symbols, until), key=_leaf_positions)
     new = [
-        ((c.interval.end, c.interval.start, 0, False, number * FOREVER + i), c) for i, c in enumerate(ordered)
+        ((c.interval.end, c.interval.start, 0, False, number * FOREVER + next(detector.numbers)), c)
+        for c in ordered
     ]
     return sorted([*symbols, *new], key=lambda item: item[0])
 

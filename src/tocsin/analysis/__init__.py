@@ -1,10 +1,12 @@
 """Questions about expressions and machines, one a file; an answer comes with a trace that shows it."""
 
-from tocsin.analysis.answer import Answer, show_event, show_trace
+from tocsin.analysis.answer import Answer, show_briefly, show_event, show_trace
+from tocsin.analysis.budget import Budget
 from tocsin.analysis.contained import contained
 from tocsin.analysis.endless import endless
 from tocsin.analysis.equal import equal
-from tocsin.analysis.findings import findings
+from tocsin.analysis.examine import Compared, Examined, Relation, compare, examine
+from tocsin.analysis.findings import findings, worth_a_warning
 from tocsin.analysis.guards import overlapping_guards
 from tocsin.analysis.influence import Influence, influence
 from tocsin.analysis.live import live
@@ -15,21 +17,29 @@ from tocsin.analysis.vacuous import vacuous
 
 __all__ = [
     "Answer",
+    "Budget",
+    "Compared",
+    "Examined",
     "Influence",
     "Need",
+    "Relation",
     "Subject",
+    "compare",
     "contained",
     "endless",
     "equal",
+    "examine",
     "findings",
     "influence",
     "live",
     "need",
     "overlapping_guards",
+    "show_briefly",
     "show_event",
     "show_trace",
     "subject_of",
     "subjects",
     "trivial",
     "vacuous",
+    "worth_a_warning",
 ]

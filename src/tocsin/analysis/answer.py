@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from tocsin.algebra.completion.fields import Fields
+from tocsin.analysis.budget import Budget
 
 N = TypeVar("N", bound=Hashable)
 
@@ -23,19 +24,25 @@ class Answer:
 
 
 def shortest(
-    start: N, step: Callable[[N, int], N], symbols: int, found: Callable[[N], bool]
+    start: N,
+    step: Callable[[N, int], N],
+    symbols: Sequence[int],
+    found: Callable[[N], bool],
+    budget: Budget | None = None,
 ) -> tuple[int, ...] | None:
     """The shortest sequence of symbols that leads from `start` to what is looked for, or None.
 
-    >>> shortest(0, lambda n, symbol: (2 * n + symbol) % 7, 2, lambda n: n == 5)
+    >>> shortest(0, lambda n, symbol: (2 * n + symbol) % 7, [0, 1], lambda n: n == 5)
     (1, 0, 1)
     """
+    budget = budget or Budget()
     came: dict[N, tuple[N, int] | None] = {start: None}
     queue = [start]
     for node in queue:
         if found(node):
             return _path(came, node)
-        for symbol in range(symbols):
+        budget.spend(len(symbols))
+        for symbol in symbols:
             after = step(node, symbol)
             if after not in came:
                 came[after] = (node, symbol)
@@ -54,18 +61,41 @@ def _path(came: dict[N, tuple[N, int] | None], node: N) -> tuple[int, ...]:
 def show_event(event: Fields) -> str:
     """An event as a person would name it.
 
-    >>> show_event({"type": "a"}), show_event({"type": "DATA", "altitude": 499}), show_event({})
-    ('a', 'DATA(altitude = 499)', 'any other event')
+    >>> show_event({"type": "a"}), show_event({"type": "DATA", "altitude": 499}), show_event({"altitude": 5})
+    ('a', 'DATA(altitude = 499)', 'an event with altitude = 5')
     """
+    kind, rest = _parts(event)
+    if kind is None:
+        return f"an event with {rest}" if rest else "any other event"
+    return f"{kind}({rest})" if rest else kind
+
+
+def show_briefly(event: Fields) -> str:
+    """An event among others.
+
+    >>> show_briefly({"type": "DATA", "altitude": 499}), show_briefly({"altitude": 5}), show_briefly({})
+    ('DATA(altitude = 499)', '(altitude = 5)', '(other)')
+    """
+    kind, rest = _parts(event)
+    return show_event(event) if kind is not None else f"({rest or 'other'})"
+
+
+def _parts(event: Fields) -> tuple[str | None, str]:
+    """The type of an event, if it has one, and its other fields."""
     rest = ", ".join(f"{name} = {value}" for name, value in event.items() if name != "type")
     kind = event.get("type")
     if isinstance(kind, frozenset):
         kind = "+".join(sorted(kind))
-    if kind is None:
-        return f"an event with {rest}" if rest else "any other event"
-    return f"{kind}({rest})" if rest else str(kind)
+    return None if kind is None else str(kind), rest
 
 
 def show_trace(events: Iterable[Fields]) -> str:
-    """A trace in one line."""
-    return " ".join(show_event(event) for event in events) or "no event at all"
+    """A trace in one line.
+
+    >>> show_trace([{}]), show_trace([{"type": "a"}, {}]), show_trace([])
+    ('any other event', 'a (other)', 'no event at all')
+    """
+    listed = list(events)
+    if len(listed) == 1:
+        return show_event(listed[0])
+    return " ".join(map(show_briefly, listed)) or "no event at all"

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tocsin.analysis.answer import Answer, shortest
-from tocsin.analysis.subject import Subject
+from tocsin.analysis.budget import Budget
+from tocsin.analysis.subject import Subject, told_apart
 
 _At = tuple[tuple[int, bool], ...]
 
 
-def contained(left: Subject | Sequence[Subject], right: Subject | Sequence[Subject]) -> Answer:
+def contained(
+    left: Subject | Sequence[Subject], right: Subject | Sequence[Subject], budget: Budget | None = None
+) -> Answer:
     """Whether `right` accepts every trace that `left` accepts; the witness is the shortest it does not.
 
     A system accepts a trace if one of its expressions does. All must be over the same alphabet.
@@ -26,16 +29,14 @@ def contained(left: Subject | Sequence[Subject], right: Subject | Sequence[Subje
     first = [left] if isinstance(left, Subject) else list(left)
     second = [right] if isinstance(right, Subject) else list(right)
     everyone = first + second
-    by_output = [subject.by_output for subject in everyone]
 
     def step(at: _At, symbol: int) -> _At:
-        each = zip(everyone, at, by_output, strict=True)
-        return tuple(subject.step(before, symbol, how) for subject, before, how in each)
+        return tuple([subject.step(before, symbol) for subject, before in zip(everyone, at, strict=True)])
 
     def only_left(at: _At) -> bool:
         accepted = [one for _, one in at]
         return any(accepted[: len(first)]) and not any(accepted[len(first) :])
 
     start = tuple(subject.start for subject in everyone)
-    word = shortest(start, step, len(everyone[0].alphabet.symbols), only_left)
+    word = shortest(start, step, told_apart(*everyone), only_left, budget)
     return Answer(True) if word is None else Answer(False, everyone[0].trace(word))

@@ -41,5 +41,5 @@ def endless(machine: Machine, limit: int = MAX_CELLS) -> Answer:
         first = start(prepared)
     except PatternError:
         return Answer(True, ())
-    word = shortest(first, step, len(wanted), lambda configuration: configuration == _ENDLESS)
+    word = shortest(first, step, range(len(wanted)), lambda configuration: configuration == _ENDLESS)
     return Answer(False) if word is None else Answer(True, tuple(alphabet.symbols[symbol] for symbol in word))

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 
+from tocsin.algebra.completion.output import Emit, Output
 from tocsin.analysis.answer import Answer, shortest
-from tocsin.analysis.subject import Subject
+from tocsin.analysis.budget import Budget
+from tocsin.analysis.subject import Subject, told_apart
+
+# Outputs, and how often each.
+_Bag = frozenset[tuple[Output, int]]
 
 
-def equal(left: Subject, right: Subject) -> Answer:
+def equal(left: Subject, right: Subject, budget: Budget | None = None) -> Answer:
     """Whether both push the same after every event, and complete alike; the witness shows where not.
 
     Outputs of one event are compared without their order, because that follows from the number of internal
@@ -22,16 +28,30 @@ def equal(left: Subject, right: Subject) -> Answer:
     Paper: 000, section 6, "Analysis": "checking correlation expressions against event-loops for equivalence".
     """
     complete = left.has_final_states and right.has_final_states
+    pushed: dict[_Bag, int] = {}
+    of_left, of_right = _numbered(left, pushed), _numbered(right, pushed)
+
+    def same_status(a: int, b: int) -> bool:
+        return not complete or left.status[a] is right.status[b]
 
     def step(at: tuple[int, int, bool], symbol: int) -> tuple[int, int, bool]:
         a, b, _ = at
-        alike = _outputs(left, a, symbol) == _outputs(right, b, symbol)
-        a, b = left.after[a][symbol], right.after[b][symbol]
-        return a, b, alike and (not complete or left.status[a] is right.status[b])
+        x, y = left.column[symbol], right.column[symbol]
+        alike = of_left[a][x] == of_right[b][y]
+        a, b = left.after[a][x], right.after[b][y]
+        return a, b, alike and same_status(a, b)
 
-    word = shortest((0, 0, True), step, len(left.alphabet.symbols), lambda at: not at[2])
+    start = (0, 0, same_status(0, 0))
+    word = shortest(start, step, told_apart(left, right), lambda at: not at[2], budget)
     return Answer(True) if word is None else Answer(False, left.trace(word))
 
 
-def _outputs(subject: Subject, state: int, symbol: int) -> Counter[object]:
-    return Counter(emit.output for emit in subject.emits[state][symbol])
+def _numbered(subject: Subject, pushed: dict[_Bag, int]) -> list[list[int]]:
+    """For each cell the number of what it pushes, in whatever order."""
+
+    @cache
+    def number(cell: tuple[Emit, ...]) -> int:
+        bag = frozenset(Counter(emit.output for emit in cell).items())
+        return pushed.setdefault(bag, len(pushed))
+
+    return [[number(cell) for cell in row] for row in subject.emits]

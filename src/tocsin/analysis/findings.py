@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tocsin.algebra.completion.expression import Program, Subscription
-from tocsin.analysis.answer import show_trace
+from tocsin.analysis.answer import Answer, show_trace
+from tocsin.analysis.budget import Budget
 from tocsin.analysis.guards import overlapping_guards
 from tocsin.analysis.live import live
-from tocsin.analysis.subject import Subject, subjects
+from tocsin.analysis.subject import subjects
 from tocsin.analysis.trivial import trivial
 from tocsin.analysis.vacuous import vacuous
-from tocsin.errors import LimitError, PatternError
+from tocsin.errors import LimitError, PatternError, Span
 
 
-def findings(program: Program, types: Iterable[frozenset[str]] | None = None) -> list[PatternError]:
-    """The warnings for a text, as errors that are not raised.
+def findings(
+    program: Program, types: Iterable[frozenset[str]] | None = None, budget: Budget | None = None
+) -> list[PatternError]:
+    """The warnings for a text, as errors that are not raised; one budget is for all of it.
 
     >>> from tocsin.algebra.completion.expression import FALSE, Predicate
     >>> print(findings(Program((Subscription("S", Predicate(FALSE)),)))[0])
@@ -25,28 +28,33 @@ def findings(program: Program, types: Iterable[frozenset[str]] | None = None) ->
         types: for each type of events, that type and those it is a subtype of.
     """
     types = None if types is None else list(types)
+    budget = budget or Budget()
     found: list[PatternError] = []
     for subscription in program.subscriptions:
         try:
-            found += overlapping_guards(subscription.expression)
-            (subject,) = subjects(subscription.expression, types=types, reading=program.reading)
+            found += overlapping_guards(subscription.expression, budget)
+            (subject,) = subjects(
+                subscription.expression, types=types, reading=program.reading, budget=budget
+            )
+            answers = vacuous(subject, budget), trivial(subject), live(subject, budget)
         except LimitError as error:
             message = f"{_name(subscription)} is too large to analyse: {error.message}"
             found.append(PatternError("not-analysed", message, subscription.span))
             continue
-        found += _findings(subscription, subject)
+        found += worth_a_warning(_name(subscription), subscription.span, *answers)
     return found
 
 
-def _findings(subscription: Subscription, subject: Subject) -> list[PatternError]:
-    name, span = _name(subscription), subscription.span
-    if vacuous(subject):
+def worth_a_warning(
+    name: str, span: Span | None, vacuous: Answer, trivial: Answer, live: Answer
+) -> list[PatternError]:
+    """The warning that follows from these answers, if one does."""
+    if vacuous:
         return [PatternError("never-fires", f"{name} accepts no trace of events", span)]
-    if trivial(subject):
+    if trivial:
         return [PatternError("always-fires", f"{name} accepts every event", span)]
-    answer = live(subject)
-    if answer.witness is not None:
-        message = f"{name} gets stuck: after {show_trace(answer.witness)} it can accept nothing any more"
+    if live.witness is not None:
+        message = f"{name} gets stuck: after {show_trace(live.witness)} it can accept nothing any more"
         return [PatternError("gets-stuck", message, span, "start it again with repeat {…}")]
     return []
 

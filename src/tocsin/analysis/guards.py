@@ -6,12 +6,18 @@ from itertools import combinations
 
 from tocsin.algebra.completion.expression import Expression, Mode, Modes, walk
 from tocsin.analysis.answer import show_event
+from tocsin.analysis.budget import Budget
 from tocsin.automata.machine.alphabet import alphabet_of
 from tocsin.errors import PatternError
 
+# What it takes to find the kinds of events that two guards tell apart, in steps.
+_STEPS_PER_PAIR = 50
 
-def overlapping_guards(expression: Expression) -> list[PatternError]:
+
+def overlapping_guards(expression: Expression, budget: Budget | None = None) -> list[PatternError]:
     """A warning, with an example, for each two guards that are not mutually exclusive; of two the first wins.
+
+    Refuses guards that tell too many kinds of events apart, and more modes than the budget is enough for.
 
     >>> from tocsin.algebra.completion.expression import TRUE, Predicate
     >>> both = Modes((Mode(TRUE, Predicate(TRUE)), Mode(TRUE, Predicate(TRUE))))
@@ -20,16 +26,18 @@ def overlapping_guards(expression: Expression) -> list[PatternError]:
 
     Paper: 000, section 2: "The mode guards are expected to be mutually exclusive".
     """
+    budget = budget or Budget()
     return [
         warning
         for node in walk(expression)
         if isinstance(node, Modes)
         for first, second in combinations(node.modes, 2)
-        for warning in _overlap(first, second)
+        for warning in _overlap(first, second, budget)
     ]
 
 
-def _overlap(first: Mode, second: Mode) -> list[PatternError]:
+def _overlap(first: Mode, second: Mode, budget: Budget) -> list[PatternError]:
+    budget.spend(_STEPS_PER_PAIR)
     alphabet = alphabet_of([first.guard, second.guard])
     everything = (1 << len(alphabet.asked.filters)) - 1
     common = [

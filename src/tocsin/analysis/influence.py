@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tocsin.algebra.completion.fields import Fields
 from tocsin.algebra.completion.output import Output
 from tocsin.analysis.answer import shortest
+from tocsin.analysis.budget import Budget
 from tocsin.analysis.subject import Subject
 from tocsin.automata.machine.passes.partition import coarsest
 
@@ -27,9 +28,11 @@ class Influence:
 
 # Before the event, a state; from the event on, the states with and without it, and whether they differ.
 _At = tuple[int] | tuple[int, int, bool]
+# In a word of columns, the event whose influence is looked at.
+_THE_EVENT = -1
 
 
-def influence(subject: Subject) -> tuple[Influence, ...]:
+def influence(subject: Subject, budget: Budget | None = None) -> tuple[Influence, ...]:
     """Every pair of a kind of event and an output it can influence, each with a shortest example (C.1.21).
 
     >>> from tocsin.algebra.completion.expression import TRUE, Predicate, Push
@@ -41,17 +44,27 @@ def influence(subject: Subject) -> tuple[Influence, ...]:
     Paper: 000, section 6, "Analysis": "checking event dependencies".
     """
     outputs = dict.fromkeys(emit.output for row in subject.emits for cell in row for emit in cell)
+    budget = budget or Budget()
     found = []
     for output in outputs:
         counts = [[sum(e.output == output for e in cell) for cell in row] for row in subject.emits]
-        classes = _told_apart(subject, counts)
-        for symbol in range(len(subject.alphabet.symbols)):
-            example = _example(subject, symbol, output, counts, classes)
-            found += [] if example is None else [example]
+        budget.spend(sum(map(len, counts)))
+        classes = _alike(subject, counts)
+        words = [_word(subject, event, counts, classes, budget) for event in range(len(counts[0]))]
+        for event, column in zip(subject.alphabet.symbols, subject.column, strict=True):
+            word = words[column]
+            if word is not None:
+                here = word.index(_THE_EVENT)
+                before, after = _trace(subject, word[:here]), _trace(subject, word[here + 1 :])
+                found.append(Influence(event, output, before, after))
     return tuple(found)
 
 
-def _told_apart(subject: Subject, counts: Sequence[Sequence[int]]) -> list[int]:
+def _trace(subject: Subject, columns: Sequence[int]) -> tuple[Fields, ...]:
+    return subject.trace(subject.column.index(column) for column in columns)
+
+
+def _alike(subject: Subject, counts: Sequence[Sequence[int]]) -> list[int]:
     """States of one class push the output alike ever after."""
     before: list[set[int]] = [set() for _ in subject.after]
     for state, row in enumerate(subject.after):
@@ -64,35 +77,33 @@ def _told_apart(subject: Subject, counts: Sequence[Sequence[int]]) -> list[int]:
     )
 
 
-def _example(
-    subject: Subject, symbol: int, output: Output, counts: Sequence[Sequence[int]], classes: Sequence[int]
-) -> Influence | None:
-    symbols = len(subject.alphabet.symbols)
+def _word(
+    subject: Subject,
+    event: int,
+    counts: Sequence[Sequence[int]],
+    classes: Sequence[int],
+    budget: Budget,
+) -> tuple[int, ...] | None:
+    """The shortest word of columns in which it makes a difference whether an event of this column comes."""
 
     def matters(state: int) -> bool:
-        return counts[state][symbol] > 0 or classes[state] != classes[subject.after[state][symbol]]
+        return counts[state][event] > 0 or classes[state] != classes[subject.after[state][event]]
 
     if not any(matters(state) for state in range(len(classes))):
         return None
 
-    # One more letter than there are symbols: the event itself.
-    def step(at: _At, letter: int) -> _At:
+    def step(at: _At, column: int) -> _At:
         if len(at) == 1:
             (state,) = at
-            if letter < symbols:
-                return (subject.after[state][letter],)
-            return subject.after[state][symbol], state, counts[state][symbol] > 0
+            if column != _THE_EVENT:
+                return (subject.after[state][column],)
+            return subject.after[state][event], state, counts[state][event] > 0
         received, missed, _ = at
-        if letter == symbols:
+        if column == _THE_EVENT:
             return at
-        differ = counts[received][letter] != counts[missed][letter]
-        return subject.after[received][letter], subject.after[missed][letter], differ
+        differ = counts[received][column] != counts[missed][column]
+        return subject.after[received][column], subject.after[missed][column], differ
 
     start: _At = (0,)
-    word = shortest(start, step, symbols + 1, lambda at: len(at) == 3 and at[2])
-    if word is None:
-        return None
-    here = word.index(symbols)
-    return Influence(
-        subject.alphabet.symbols[symbol], output, subject.trace(word[:here]), subject.trace(word[here + 1 :])
-    )
+    columns = [*range(len(counts[0])), _THE_EVENT]
+    return shortest(start, step, columns, lambda at: len(at) == 3 and at[2], budget)

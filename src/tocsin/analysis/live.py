@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from tocsin.analysis.answer import Answer, shortest
-from tocsin.analysis.subject import Subject
+from tocsin.analysis.budget import Budget
+from tocsin.analysis.subject import Subject, told_apart
 
 
-def live(subject: Subject) -> Answer:
+def live(subject: Subject, budget: Budget | None = None) -> Answer:
     """Whether every trace can be continued to one that is accepted; if not, the witness is one that cannot.
 
     >>> from tocsin.algebra.completion.expression import FALSE, TRUE, DoUnless, Persist, Predicate
@@ -17,16 +18,11 @@ def live(subject: Subject) -> Answer:
 
     Paper: 000, section 6, "Analysis": liveness.
     """
-    by_output = subject.by_output
-    symbols = len(subject.alphabet.symbols)
-
-    def step(at: tuple[int, bool], symbol: int) -> tuple[int, bool]:
-        return subject.step(at, symbol, by_output)
-
+    symbols = told_apart(subject)
     before: dict[tuple[int, bool], list[tuple[int, bool]]] = {subject.start: []}
     queue = [subject.start]
     for at in queue:
-        for after in {step(at, symbol) for symbol in range(symbols)}:
+        for after in {subject.step(at, symbol) for symbol in symbols}:
             if after not in before:
                 before[after] = []
                 queue.append(after)
@@ -38,5 +34,5 @@ def live(subject: Subject) -> Answer:
             if at not in hopeful:
                 hopeful.add(at)
                 pending.append(at)
-    word = shortest(subject.start, step, symbols, lambda at: at not in hopeful)
+    word = shortest(subject.start, subject.step, symbols, lambda at: at not in hopeful, budget)
     return Answer(True) if word is None else Answer(False, subject.trace(word))

@@ -8,11 +8,11 @@ from tocsin.algebra.completion.expression import Expression, Reading
 from tocsin.algebra.completion.fields import Fields
 from tocsin.algebra.completion.machine import Machine
 from tocsin.analysis.answer import shortest
+from tocsin.analysis.budget import Budget
+from tocsin.analysis.subject import machine_of, table_of
 from tocsin.automata.machine.alphabet import alphabet_of
 from tocsin.automata.machine.compile import simplify
-from tocsin.automata.machine.construct import construct
 from tocsin.automata.machine.execute import accepted, enabled, prepare, react, start
-from tocsin.automata.machine.passes.determinise import determinise
 from tocsin.automata.machine.passes.minimise import minimise
 from tocsin.automata.machine.table import MAX_CELLS
 from tocsin.errors import LimitError
@@ -23,8 +23,8 @@ class Need:
     """What has to be kept between two events.
 
     `configurations` can be reached, `minimal` of them behave differently; None if there are too many to
-    count. `bits` is what is enough to keep. `peak` is the most states that are active at once, and `witness`
-    the shortest trace to it.
+    count, and then `refused` says so. `bits` is what is enough to keep. `peak` is the most states that are
+    active at once, and `witness` the shortest trace to it.
     """
 
     states: int
@@ -34,9 +34,15 @@ class Need:
     bits: int
     peak: int | None
     witness: tuple[Fields, ...] | None
+    refused: str | None = None
 
 
-def need(subject: Expression | Machine, reading: Reading = Reading(), limit: int = MAX_CELLS) -> Need:
+def need(
+    subject: Expression | Machine,
+    reading: Reading = Reading(),
+    limit: int = MAX_CELLS,
+    budget: Budget | None = None,
+) -> Need:
     """How much state the machine of an expression needs, once it is made small.
 
     >>> from tocsin.algebra.completion.expression import TRUE, Predicate, Repeat
@@ -46,14 +52,15 @@ def need(subject: Expression | Machine, reading: Reading = Reading(), limit: int
 
     Paper: 000, section 6, "Optimization".
     """
-    machine = simplify(subject if isinstance(subject, Machine) else construct(subject, reading))
+    budget = budget or Budget()
+    machine = simplify(machine_of(subject, reading, budget))
     prepared = prepare(machine)
     sizes = len(machine.states), len(machine.transitions)
     try:
         alphabet = alphabet_of(prepared.asked.filters)
-        table = determinise(prepared, alphabet, limit)
-    except LimitError:
-        return Need(*sizes, None, None, len(machine.states), None, None)
+        table = table_of(prepared, alphabet, limit, budget)
+    except LimitError as error:
+        return Need(*sizes, None, None, len(machine.states), None, None, error.message)
     wanted = [accepted(prepared, symbol) for symbol in alphabet.symbols]
 
     def step(configuration: int, symbol: int) -> int:
@@ -67,7 +74,11 @@ def need(subject: Expression | Machine, reading: Reading = Reading(), limit: int
         pending += new
     peak = max(configuration.bit_count() for configuration in reached)
     word = shortest(
-        start(prepared), step, len(wanted), lambda configuration: configuration.bit_count() == peak
+        start(prepared),
+        step,
+        range(len(wanted)),
+        lambda configuration: configuration.bit_count() == peak,
+        budget,
     )
     minimal = minimise(table).configurations
     witness = None if word is None else tuple(alphabet.symbols[symbol] for symbol in word)

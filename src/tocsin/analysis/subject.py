@@ -9,16 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from tocsin.algebra.completion.expression import Expression, Reading
 from tocsin.algebra.completion.fields import Fields
 from tocsin.algebra.completion.machine import Machine
 from tocsin.algebra.completion.output import Emit
 from tocsin.algebra.completion.semantics import Status
+from tocsin.analysis.budget import STEPS_PER_STATE, Budget
 from tocsin.automata.machine.alphabet import Alphabet, alphabet_of, enumerated
 from tocsin.automata.machine.construct import construct
+from tocsin.automata.machine.execute import Prepared
 from tocsin.automata.machine.passes.determinise import determinise
+from tocsin.automata.machine.passes.minimise import minimise
 from tocsin.automata.machine.table import STATUSES, Determinised
+from tocsin.errors import LimitError
 
 # Questions are asked once, so they may explore more than a table that has to be shipped.
 MAX_CELLS = 200_000
@@ -26,29 +31,27 @@ MAX_CELLS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A deterministic machine, as lists by state and kind of event; it starts in state 0."""
+    """A deterministic machine, as lists by state and column; it starts in state 0."""
 
     alphabet: Alphabet
+    column: list[int]  # the column of each kind of event; those in one column do the same everywhere
     after: list[list[int]]
     emits: list[list[tuple[Emit, ...]]]
     status: list[Status]
     has_final_states: bool
-
-    @property
-    def by_output(self) -> bool:
-        """Whether acceptance means an output, because nothing completes."""
-        return all(status is Status.RUNNING for status in self.status)
+    by_output: bool  # whether acceptance means an output, because nothing completes
 
     @property
     def start(self) -> tuple[int, bool]:
-        """The first state, and that nothing is accepted yet."""
-        return 0, False
+        """The first state, and whether no event at all is accepted: a machine can begin with success."""
+        return 0, self.status[0] is Status.SUCCESS
 
-    def step(self, at: tuple[int, bool], symbol: int, by_output: bool) -> tuple[int, bool]:
+    def step(self, at: tuple[int, bool], symbol: int) -> tuple[int, bool]:
         """The state after an event, and whether the trace is accepted by now."""
         state, accepted = at
-        after = self.after[state][symbol]
-        now = bool(self.emits[state][symbol]) if by_output else self.status[after] is Status.SUCCESS
+        column = self.column[symbol]
+        after = self.after[state][column]
+        now = bool(self.emits[state][column]) if self.by_output else self.status[after] is Status.SUCCESS
         return after, accepted or now
 
     def trace(self, symbols: Iterable[int]) -> tuple[Fields, ...]:
@@ -62,6 +65,7 @@ def subjects(
     types: Iterable[frozenset[str]] | None = None,
     reading: Reading = Reading(),
     limit: int = MAX_CELLS,
+    budget: Budget | None = None,
 ) -> list[Subject]:
     """Expressions or machines over one alphabet; refuses those that are too large (`LimitError`).
 
@@ -69,23 +73,60 @@ def subjects(
         alphabet: the events there are; by default all that the predicates tell apart.
         types: for each type of events, that type and those it is a subtype of.
     """
-    machines = [one if isinstance(one, Machine) else construct(one, reading) for one in several]
+    budget = budget or Budget()
+    machines = [machine_of(one, reading, budget) for one in several]
     filters = [filter for machine in machines for filter in machine.filters]
     shared = alphabet_of(filters, types) if alphabet is None else enumerated(filters, alphabet)
-    return [
-        subject_of(determinise(machine, shared, limit), bool(machine.success or machine.failure))
-        for machine in machines
-    ]
+    return [subject_over(shared, machine, limit, budget) for machine in machines]
+
+
+def subject_over(alphabet: Alphabet, machine: Machine, limit: int, budget: Budget) -> Subject:
+    """A machine over an alphabet that has all its predicates."""
+    table = minimise(table_of(machine, alphabet, limit, budget))
+    return subject_of(table, bool(machine.success or machine.failure))
+
+
+def machine_of(one: Expression | Machine, reading: Reading, budget: Budget) -> Machine:
+    """The machine of an expression; its size is what it costs."""
+    if not isinstance(one, Machine):
+        budget.spend(1)  # so that nothing is built any more once the budget is used up
+        one = construct(one, reading)
+    budget.spend(STEPS_PER_STATE * len(one.states))
+    return one
+
+
+def table_of(machine: Machine | Prepared, alphabet: Alphabet, limit: int, budget: Budget) -> Determinised:
+    """The table of a machine; its cells are what it costs, also if they are too many."""
+    try:
+        table = determinise(machine, alphabet, min(limit, budget.left))
+    except LimitError:
+        budget.spend(limit)
+        raise
+    budget.spend(table.table.next.size)
+    return table
 
 
 def subject_of(machine: Determinised, has_final_states: bool = True) -> Subject:
     """A table, taken apart."""
-    symbols = range(len(machine.alphabet.symbols))
-    cells = [[machine.cell(state, symbol) for symbol in symbols] for state in range(machine.configurations)]
+    table = machine.table
+    lists = [
+        tuple(machine.emits[number] for number in table.outputs[first:end].tolist())
+        for first, end in pairwise(table.first.tolist())
+    ]
+    status = [STATUSES[code] for code in table.status.tolist()]
     return Subject(
         machine.alphabet,
-        [[after for after, _ in row] for row in cells],
-        [[tuple(machine.emits[number] for number in numbers) for _, numbers in row] for row in cells],
-        [STATUSES[code] for code in machine.table.status.tolist()],
+        table.column.tolist(),
+        table.next.tolist(),
+        [[lists[number] for number in row] for row in table.emits.tolist()],
+        status,
         has_final_states,
+        by_output=all(one is Status.RUNNING for one in status),
     )
+
+
+def told_apart(*several: Subject) -> list[int]:
+    """Of the kinds of events, one for all those that none of the subjects tells apart."""
+    columns = zip(*(reversed(subject.column) for subject in several), strict=True)
+    symbols = range(len(several[0].column) - 1, -1, -1)
+    return sorted(dict(zip(columns, symbols, strict=True)).values())  # the first of each column comes last

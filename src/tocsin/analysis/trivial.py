@@ -16,8 +16,7 @@ def trivial(subject: Subject) -> Answer:
 
     Paper: 000, section 6, "Analysis": triviality.
     """
-    by_output = subject.by_output
     for symbol in range(len(subject.alphabet.symbols)):
-        if not subject.step(subject.start, symbol, by_output)[1]:
+        if not subject.step(subject.start, symbol)[1]:
             return Answer(False, subject.trace([symbol]))
     return Answer(True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from tocsin.analysis.answer import Answer, shortest
-from tocsin.analysis.subject import Subject
+from tocsin.analysis.budget import Budget
+from tocsin.analysis.subject import Subject, told_apart
 
 
-def vacuous(subject: Subject) -> Answer:
+def vacuous(subject: Subject, budget: Budget | None = None) -> Answer:
     """Whether no trace is accepted; if one is, the witness is the shortest.
 
     >>> from tocsin.algebra.completion.expression import FALSE, TRUE, Predicate
@@ -16,11 +17,5 @@ def vacuous(subject: Subject) -> Answer:
 
     Paper: 000, section 6, "Analysis": vacuity.
     """
-    by_output = subject.by_output
-    word = shortest(
-        subject.start,
-        lambda at, symbol: subject.step(at, symbol, by_output),
-        len(subject.alphabet.symbols),
-        lambda at: at[1],
-    )
+    word = shortest(subject.start, subject.step, told_apart(subject), lambda at: at[1], budget)
     return Answer(True) if word is None else Answer(False, subject.trace(word))

@@ -59,14 +59,21 @@ class BitTest:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldTest:
+    """A question about one event in the completion family: true or false, and its type is a field like others."""
+
+    filter: Filter
+
+
+@dataclass(frozen=True, slots=True)
 class Compiled:
     """A plan for the runtime, and what it needs to be told of each event."""
 
     plan: rt.Plan
-    tests: tuple[tuple[int, BitTest], ...]  # bit -> question, for primitive events
-    attributes: frozenset[str]  # attributes that questions, variables and conditions name
-    automata: tuple[Automaton, ...]
-    graph: Graph
+    tests: tuple[tuple[int, BitTest | FieldTest], ...]  # bit -> question, for primitive events
+    attributes: frozenset[str]  # attributes that questions, variables, conditions and outputs name
+    automata: tuple[Automaton, ...] = ()
+    graph: Graph = field(default_factory=Graph)
 
 
 @dataclass
@@ -109,7 +116,10 @@ def compile(subscriptions: Iterable[Subscription]) -> Compiled:
     tests = tuple(rt.CompositeTest(bit, d, f, t) for (d, f, t), bit in bits.composite.items())
     outputs = tuple(
         rt.Output(
-            subscription.name, number, condition(subscription.where), fingerprint(graph, number, subscription)
+            subscription.name,
+            (number,),
+            condition(subscription.where),
+            fingerprint(graph, number, subscription),
         )
         for subscription, number in graph.outputs
     )

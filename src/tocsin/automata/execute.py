@@ -8,10 +8,15 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pyarrow as pa
 
+from tocsin.algebra.completion import fields
+from tocsin.algebra.completion.expression import TRUE, Predicate, Program, Push
+from tocsin.algebra.completion.expression import Subscription as Expression
+from tocsin.algebra.completion.output import Constant
 from tocsin.algebra.pattern import Atom, EventSpec, Order, Sequence
 from tocsin.algebra.predicate import evaluate
 from tocsin.algebra.subscription import Subscription
-from tocsin.automata.compile import BitTest, Compiled, compile
+from tocsin.automata.compile import BitTest, Compiled, FieldTest, compile
+from tocsin.automata.machine.draft import compile_ecl
 from tocsin.automata.plan import composite_type
 from tocsin.events import Composite, Constituent, Event, Interval, TimerEvent
 from tocsin.runtime import feed as runtime
@@ -37,6 +42,10 @@ def warm() -> None:
         Subscription(Sequence((atom, atom), Order.WEAK)),
         [Event(n, frozenset({"A"}), Interval(n, n)) for n in range(3)],
     )
+    every = Program((Expression(None, Push(Constant("x"), Predicate(TRUE))),))
+    compiled = compile_ecl({"": every})
+    batch = _batch(compiled, {0: Event(0, frozenset({"A"}), Interval(0, 0))})
+    runtime.feed(compiled.plan, initial(compiled.plan), batch, 0)
 
 
 class Session:
@@ -60,20 +69,23 @@ class Session:
         assert result.state is not None
         self.state = result.state
         found = [
-            [c for c in self._composites(result, output) if truth(output.where, _lookup(c)) is True]
-            for output in self.compiled.plan.outputs
+            [c for c in self._composites(result, output, names) if truth(output.where, _lookup(c)) is True]
+            for output, names in zip(self.compiled.plan.outputs, self.compiled.graph.names, strict=True)
         ]
         held = () if self.state.events is None else self.state.events.column("handle").to_pylist()
         self._events = {handle: self._events[handle] for handle in held}
         return found
 
-    def _composites(self, result: runtime.Result, output: Output) -> list[Composite]:
-        matches = result.matches[output.detector]
+    def _composites(
+        self, result: runtime.Result, output: Output, names: Mapping[int, str]
+    ) -> list[Composite]:
+        (number,) = output.detectors
+        matches = result.matches[number]
         composites = []
         for i in range(len(matches.key)):
             part = slice(int(matches.offsets[i]), int(matches.offsets[i + 1]))
             record = Record(
-                output.detector,
+                number,
                 tuple(matches.refs[part].tolist()),
                 tuple(matches.roles[part].tolist()),
                 tuple(matches.times[part].tolist()),
@@ -82,25 +94,29 @@ class Session:
                 int(matches.end[i]),
             )
             (key,) = result.keys[matches.key[i]]
-            composites.append(self._composite(result, record, output.name, key))
+            composites.append(self._composite(result, record, output.name, names, key))
         return composites
 
-    def _composite(self, result: runtime.Result, record: Record, name: str, key: Value) -> Composite:
+    def _composite(
+        self, result: runtime.Result, record: Record, name: str, names: Mapping[int, str], key: Value
+    ) -> Composite:
+        """A record as a composite event; `names` are those of the composites inside it, as far as they have one."""
         detector = self.compiled.plan.detectors[record.detector]
         handles = result.events.column("handle")
         constituents = []
         for ref, role, time in zip(record.refs, record.roles, record.times, strict=True):
             event: Event | TimerEvent | Composite
             if role < 0:
-                event = TimerEvent(detector.timer_names[-1 - role], time)
+                called = detector.timer_names[-1 - role]
+                event = TimerEvent(called, time)
             elif ref >= 0:
+                called = detector.roles[role]
                 event = self._events[handles[ref].as_py()]
             else:
                 inner = result.composites[-2 - ref]
-                event = self._composite(result, inner, composite_type(inner.detector), key)
-            constituents.append(
-                Constituent(detector.timer_names[-1 - role] if role < 0 else detector.roles[role], event)
-            )
+                called = names.get(inner.detector, composite_type(inner.detector))
+                event = self._composite(result, inner, called, names, key)
+            constituents.append(Constituent(called, event))
         bound = zip(detector.variable_names, record.variables, strict=True)
         variables = tuple((name, result.values[number]) for name, number in bound if number >= 0)
         return Composite(name, tuple(constituents), variables, key)
@@ -136,8 +152,10 @@ def _batch(compiled: Compiled, batch: Mapping[int, Event]) -> runtime.Batch:
     )
 
 
-def holds(test: BitTest, event: Event) -> bool:
+def holds(test: BitTest | FieldTest, event: Event) -> bool:
     """The answer to a question about one event."""
+    if isinstance(test, FieldTest):
+        return fields.holds(test.filter, fields.fields_of(event))
     if test.type is not None and test.type not in event.types:
         return False
     return test.filter is None or evaluate(test.filter, event.attributes, {}) is test.truth

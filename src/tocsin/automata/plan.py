@@ -6,7 +6,7 @@ A composite event of one detector is an input event of others. In the patterns o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -33,15 +33,16 @@ class Detector:
     pattern: Pattern
     reading: Reading
     inputs: tuple[int, ...] = ()
-    copy: bool = False  # the right side of `C || C`, whose composites are events of their own
+    copy: int = 0  # tells equal detectors apart whose composites are events of their own
 
 
 @dataclass
 class Graph:
-    """Detectors, each after those it reads, and which of them each subscription reports."""
+    """Detectors, each after those it reads, which of them each subscription reports, and what it calls others."""
 
     detectors: list[Detector] = field(default_factory=list)
     outputs: list[tuple[Subscription, int]] = field(default_factory=list)
+    names: list[dict[int, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,36 +72,40 @@ def plan(subscriptions: Iterable[Subscription]) -> Graph:
     for subscription in subscriptions:
         named: dict[str, int] = {}
         for definition in subscription.definitions:
-            named[definition.name] = _detector(
-                definition.pattern, _Cut(graph, subscription.reading, dict(named))
-            )
+            cut = _Cut(graph, subscription.reading, dict(named))
+            named[definition.name] = _detector(definition.pattern, cut, apart=named.values())
         cut = _Cut(graph, subscription.reading, named)
         graph.outputs.append((subscription, _detector(subscription.pattern, cut)))
+        graph.names.append({number: name for name, number in named.items()})
     return graph
 
 
-def _detector(pattern: Pattern, cut: _Cut, *, copy: bool = False) -> int:
-    """The number of the detector for a pattern, which may be there already."""
+def _detector(pattern: Pattern, cut: _Cut, *, apart: Collection[int] = ()) -> int:
+    """The number of the detector for a pattern, which may be there already but is none of `apart`."""
     fresh = replace(cut, used=set(), inside=[])
     plain = _either_order(pattern, fresh) if isinstance(pattern, AllOf) else _plain(pattern, fresh)
     order = [k for k in cut.named.values() if k in fresh.used]
-    detector = Detector(plain, cut.reading, tuple(dict.fromkeys([*order, *fresh.inside])), copy)
-    if detector in cut.graph.detectors:
-        return cut.graph.detectors.index(detector)
-    cut.graph.detectors.append(detector)
-    return len(cut.graph.detectors) - 1
+    detector = Detector(plain, cut.reading, tuple(dict.fromkeys([*order, *fresh.inside])))
+    known = cut.graph.detectors
+    while detector in known:
+        if (number := known.index(detector)) not in apart:
+            return number
+        detector = replace(detector, copy=detector.copy + 1)
+    known.append(detector)
+    return len(known) - 1
 
 
 def _either_order(pattern: AllOf, cut: _Cut) -> Pattern:
     """`C1 || C2` over the composites of its sides: each takes the first later one of the other. Paper: 003, Fig. 14g."""
     left = _composite(pattern.left, cut)
-    right = _composite(pattern.right, cut, copy=pattern.left == pattern.right)
+    right = _composite(pattern.right, cut, apart=cut.inside)
     return AnyOf((Sequence((left, right), Order.WEAK), Sequence((right, left), Order.WEAK)))
 
 
-def _composite(pattern: Pattern, cut: _Cut, *, copy: bool = False) -> Atom:
+def _composite(pattern: Pattern, cut: _Cut, *, apart: Collection[int] = ()) -> Atom:
     """The composites of a pattern as a symbol; variables that it shares with its surroundings must agree."""
-    number = _detector(pattern, cut, copy=copy)
+    # Equal to a named composite, it is still another event: a pattern may take both.
+    number = _detector(pattern, cut, apart={*cut.named.values(), *apart})
     cut.inside.append(number)
     shared = tuple(Unify(variable) for variable in sorted(pattern_variables(pattern)))
     return Atom((EventSpec(composite_type(number), And(shared) if shared else None),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -17,11 +18,13 @@ from tocsin.cases.model import Skip
 from tocsin.events import Catalog, Event, Interval
 from tocsin.events.event import Nested
 from tocsin.spark.detect import detect
+from tocsin.spark.replay import replay
 from tocsin.spark.session import local_session
 from tocsin.values import Value, kind
 
 # With a blank in it, no attribute that a pattern can name is called the same.
 ID, TYPES, START, END = "event id", "event types", "event start", "event end"
+ARRIVAL, SOURCE = "event arrival", "event source"
 _MOMENT = pa.timestamp("us", tz="UTC")
 _KINDS = {pa.int64(): "int", pa.float64(): "float", pa.string(): "string", pa.bool_(): "bool"}
 _LARGEST_EXACT_FLOAT = 1 << 53
@@ -40,11 +43,39 @@ def detect_on_spark(
     return [_found(row["constituents"], ids) for row in matches.toArrow().to_pylist()]
 
 
+def replay_on_spark(
+    subscription: Subscription, arrivals: Sequence[tuple[int, Event]], given: Mapping[str, Any]
+) -> list[Found]:
+    """The matches of a subscription in a table with a row for each arrival, and the arrival after which each was found."""
+    events = [event for _, event in arrivals]
+    table = as_table(subscription, events)
+    table = table.append_column(ARRIVAL, pa.array([arrival for arrival, _ in arrivals], pa.int64()))
+    table = table.append_column(SOURCE, pa.array([event.source for event in events], pa.string()))
+    matches = replay(
+        local_session().createDataFrame(table),
+        subscription,
+        arrival=ARRIVAL,
+        source=SOURCE,
+        policy=given["detection"],
+        threshold=given["threshold"],
+        stability=given["stability"],
+        sources=given["sources"],
+        time=(START, END),
+        type=TYPES,
+        id=ID,
+    )
+    ids = {str(event.id): event.id for event in events}
+    return [
+        replace(_found(row["constituents"], ids), after=row["detected_at"])
+        for row in matches.toArrow().to_pylist()
+    ]
+
+
 def as_table(subscription: Subscription, events: Sequence[Event]) -> pa.Table:
     """The events as a table; skips the case if an attribute cannot be a column of one type."""
     several = any(len(event.types) > 1 for event in events)
     columns = {
-        ID: _column(ID, [event.id for event in events], None),
+        ID: column(ID, [event.id for event in events], None),
         TYPES: pa.array([sorted(event.types) for event in events], pa.list_(pa.string()))
         if several
         else pa.array([name for event in events for name in event.types], pa.string()),
@@ -56,7 +87,7 @@ def as_table(subscription: Subscription, events: Sequence[Event]) -> pa.Table:
     for name in sorted(names):
         if "." in name:
             raise Skip(f"the attribute {name} would be a field of a column")
-        columns[name] = _column(name, [event.attributes.get(name) for event in events], literals.get(name))
+        columns[name] = column(name, [event.attributes.get(name) for event in events], literals.get(name))
     table = pa.table(columns)
     kinds = {name: _KINDS[table.schema.field(name).type] for name in names}
     for error in check(subscription, Catalog(common=kinds)):
@@ -64,7 +95,7 @@ def as_table(subscription: Subscription, events: Sequence[Event]) -> pa.Table:
     return table
 
 
-def _column(name: str, values: Sequence[Value], example: Value) -> pa.Array:
+def column(name: str, values: Sequence[Value], example: Value) -> pa.Array:
     """A column of one type; `example` is what a column without values is compared with."""
     kinds = {kind(value) for value in values if value is not None} or {kind(example)}
     if len(kinds) > 1:

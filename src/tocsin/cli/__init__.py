@@ -1,7 +1,7 @@
 """The command line: `tocsin COMMAND …`. One module a command, each with `add_parser` and `run`.
 
 Results go to standard output, errors to standard error. The exit code is 0 if all went well, 1 if a test
-failed, 2 if something the user gave is wrong, 3 if Tocsin itself failed, 130 after Ctrl-C.
+failed or --strict found something, 2 if something the user gave is wrong, 3 if Tocsin itself failed, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from types import ModuleType
 import tocsin
 from tocsin.errors import TocsinError
 
-COMMANDS = ("run", "detect", "explain", "test")
+COMMANDS = ("run", "detect", "explain", "check", "test")
 _EXAMPLES = """\
 examples:
   tocsin detect '[Door];[Alarm]' --from events.parquet --key room
   tocsin explain '([Door], [Alarm in {Alarm, T1}])_{T1=5min}'
+  tocsin check subscriptions.ecl
   tocsin test cases.yaml
   tocsin run pipeline.toml
 

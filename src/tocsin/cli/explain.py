@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from tocsin.automata.plan import composite_detector
 from tocsin.automata.show import atom_text, show_automaton, show_tree, timer_text
 from tocsin.automata.svg import show_svg
 from tocsin.cli.pattern import add_pattern, given_pattern
+from tocsin.cli.texts import chosen, given_text, located, section, write_text
 from tocsin.errors import InputError, PipelineError, PipelineErrors
 from tocsin.events import Catalog, EventType, format_duration
 from tocsin.languages.core.printer import show, show_spec
@@ -29,7 +29,12 @@ examples:
   tocsin explain '[Door];[Alarm]'
   tocsin explain '"Door" followed by "Alarm" within "5min"' --language pretty
   tocsin explain @cold_room.tocsin --schema pipeline.toml --svg cold_room.svg
+  tocsin explain 'repeat {push(low) {accumulate {Fuel, Alt}}}' --language ecl --code low.py
+  tocsin explain @modal.cor --language ksu --types avionics.idl
 """
+# Which options a language has; it is a mistake to give another.
+_OPTIONS = {"ecl": ("svg", "code"), "ksu": ("types", "assembly")}
+_OTHERS = ("svg", "schema")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -42,7 +47,9 @@ def add_parser(subparsers: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_pattern(parser)
-    parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the automata into this file")
+    parser.add_argument(
+        "--svg", type=Path, metavar="FILE", help="draw the automata, or the machine of ECL, into this file"
+    )
     parser.add_argument(
         "--schema",
         type=Path,
@@ -51,44 +58,60 @@ def add_parser(subparsers: Any) -> None:
         metavar="FILE",
         help="pipeline files, or others with [event.NAME] and [set] tables, to check the pattern against",
     )
+    parser.add_argument("--code", type=Path, metavar="FILE", help="write ECL as a Python module of its own")
+    parser.add_argument("--types", type=Path, metavar="FILE", help="the event types of KSU, an .idl file")
+    parser.add_argument("--assembly", type=Path, metavar="FILE", help="the connections of KSU, a .cad file")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print everything about a pattern."""
+    _check_options(options)
+    if options.language in _OPTIONS:
+        _explain_other(options)
+        return 0
     given = given_pattern(options)
     catalog = _catalog(options.schema)
     subscription = given.parse(catalog)
     compiled = compile([subscription])
-    _section("pattern", show_subscription(subscription))
-    _section("tree", show_tree(subscription.pattern, show_spec))
+    section("pattern", show_subscription(subscription))
+    section("tree", show_tree(subscription.pattern, show_spec))
     for definition in subscription.definitions:
-        _section(f"tree of {definition.name}", show_tree(definition.pattern, show_spec))
-    _section("detectors", "\n".join(_plan(compiled)))
+        section(f"tree of {definition.name}", show_tree(definition.pattern, show_spec))
+    section("detectors", "\n".join(_plan(compiled)))
     for number, automaton in enumerate(compiled.automata):
-        _section(f"automaton of {_detector(number)}", show_automaton(automaton, _spec))
+        section(f"automaton of {_detector(number)}", show_automaton(automaton, _spec))
     needed = needs(subscription, compiled.graph, compiled.automata)
-    _section("needs", "\n".join(_needed(needed)))
-    _section("partial matches", "\n".join(_waits(needed, compiled)))
+    section("needs", "\n".join(_needed(needed)))
+    section("partial matches", "\n".join(_waits(needed, compiled)))
     warnings = [*never(subscription, catalog), *dead_ends(subscription, compiled.automata)]
-    _section("warnings", "\n\n".join(str(warning) for warning in warnings) or "none")
+    section("warnings", "\n\n".join(str(warning) for warning in warnings) or "none")
     if options.svg is not None:
         titles = [
             f"{_detector(number)}  {_text(d.pattern)}" for number, d in enumerate(compiled.graph.detectors)
         ]
-        _write(options.svg, show_svg(list(zip(titles, compiled.automata, strict=True)), _spec))
-        _section("picture", str(options.svg))
+        write_text(options.svg, show_svg(list(zip(titles, compiled.automata, strict=True)), _spec))
+        section("picture", str(options.svg))
     return 0
 
 
-def _section(title: str, text: str) -> None:
-    print(f"{title}\n{textwrap.indent(text, '  ')}\n")
+def _check_options(options: argparse.Namespace) -> None:
+    allowed = _OPTIONS.get(options.language, _OTHERS)
+    for name in ("svg", "schema", "code", "types", "assembly"):
+        if getattr(options, name) and name not in allowed:
+            hint = "it has " + " and ".join(f"--{one}" for one in allowed)
+            raise InputError("bad-option", f"the {options.language} language has no --{name}", hint=hint)
 
 
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise InputError("bad-file", f"{path} cannot be written: {problem.strerror}") from None
+def _explain_other(options: argparse.Namespace) -> None:
+    """ECL and KSU have no patterns but expressions and filters, each with its own things to say."""
+    # Imported here, because only these languages need them.
+    from tocsin.cli.explain_ecl import explain_ecl
+    from tocsin.cli.explain_ksu import explain_ksu
+
+    text, file = given_text(options.pattern)
+    explain = explain_ecl if options.language == "ecl" else explain_ksu
+    with located(file):
+        explain(text, chosen(options.option), options)
 
 
 def _catalog(files: list[Path]) -> Catalog | None:

@@ -42,10 +42,13 @@ def run(options: argparse.Namespace) -> int:
     from tocsin.spark.failures import quiet_spark_errors
     from tocsin.spark.pipeline import read_pipeline, run_pipeline
     from tocsin.spark.pipeline.progress import Lines, Silent
+    from tocsin.spark.pipeline.warnings import pipeline_warnings
 
     if options.check:
         pipeline = read_pipeline(options.file)
         names = ", ".join(entry.name for entry in pipeline.subscriptions)
+        warnings = pipeline_warnings(pipeline)
+        print("".join(f"warning: {warning}\n\n" for warning in warnings), end="")
         print(f"{options.file}: no mistakes; subscriptions: {names}")
         return 0
     quiet_spark_errors()

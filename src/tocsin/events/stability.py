@@ -83,12 +83,22 @@ class Policy(Protocol[T]):
 
 
 def policy(
-    mode: str, sources: Iterable[str] = (), *, stability: str = "all-sources", threshold: float | None = None
+    mode: str,
+    sources: Iterable[str] = (),
+    *,
+    stability: str = "all-sources",
+    threshold: float | None = None,
+    whole_moments: bool = False,
 ) -> Policy[Any]:
     """The detection policy of this name over these sources.
 
     >>> policy("probabilistic", ["door"], threshold=0.95).watermark < 0
     True
+
+    Args:
+        whole_moments: hand out events only when nothing else can end at the same moment. A pattern with named composites or
+            parallel parts needs that: the last event of a moment may complete a composite that comes before the others.
+            Best effort detection never waits.
     """
     known = tuple(dict.fromkeys(sources))
     if mode not in MODES:
@@ -103,14 +113,14 @@ def policy(
         message = f"{mode} detection must know all sources of events"
         raise InputError("no-sources", message, hint="name the sources")
     if mode == "guaranteed":
-        return WhenStable(known, same_source=stability == "same-source")
+        return WhenStable(known, same_source=stability == "same-source", whole_moments=whole_moments)
     if threshold is None or not 0 < threshold <= 1:
         raise InputError(
             "bad-threshold",
             f"probabilistic detection cannot work with the threshold {threshold}",
             hint="a probability above 0 and not above 1, such as 0.95",
         )
-    return WhenStable(known, threshold)
+    return WhenStable(known, threshold, whole_moments=whole_moments)
 
 
 class BestEffort(Generic[T]):
@@ -159,12 +169,20 @@ class WhenStable(Generic[T]):
     is known of a source, it is waited for: between two sources a threshold of 0.95 takes 19 arrivals.
     """
 
-    def __init__(self, sources: Iterable[str], threshold: float = 1.0, *, same_source: bool = False) -> None:
+    def __init__(
+        self,
+        sources: Iterable[str],
+        threshold: float = 1.0,
+        *,
+        same_source: bool = False,
+        whole_moments: bool = False,
+    ) -> None:
         self.late: list[Late[T]] = []
         self.watermark = LONG_AGO
         self._sources = Sources(sources)
         self._threshold = threshold
         self._same_source = same_source
+        self._whole_moments = whole_moments
         self._lateness = {source: Lateness() for source in self._sources.reached}
         self._clock = LONG_AGO
         self._heap: list[tuple[Order, int, int, str, T]] = []
@@ -227,11 +245,16 @@ class WhenStable(Generic[T]):
 
     def _release(self) -> list[T]:
         released = []
-        while self._heap and self.certainty(self._heap[0][2], self._heap[0][3]) >= self._threshold:
+        while self._heap and self._is_stable(*self._heap[0][2:4]):
             self._used, _, _, _, item = heapq.heappop(self._heap)
             released.append(item)
         self.watermark = max(self.watermark, self._certain_until())
         return released
+
+    def _is_stable(self, end: int, source: str) -> bool:
+        # Its own source may well have more to tell of the very same moment.
+        own = None if self._whole_moments else source
+        return self.certainty(end, own) >= self._threshold
 
     def _certain_until(self) -> int:
         """The latest moment that is certain enough. Later ones are less certain, so halving finds it."""

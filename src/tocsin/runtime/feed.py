@@ -16,10 +16,22 @@ import pyarrow as pa
 from tocsin.errors import LimitError
 from tocsin.runtime import tokens as kernel
 from tocsin.runtime.conditions import truth
+from tocsin.runtime.following import state_after
 from tocsin.runtime.interning import Column, Interned
 from tocsin.runtime.ordering import encode_keys, total_order
-from tocsin.runtime.program import VERSION, Array, Detector, Plan
+from tocsin.runtime.program import Array, Detector, Plan, Program, Walk
 from tocsin.runtime.state import Composite, State, Tokens
+from tocsin.runtime.walk import (
+    EMISSION,
+    EVENT,
+    EVENT_END,
+    EVENT_START,
+    FOUND_KEY,
+    FOUND_WIDTH,
+    ROLE,
+    Walks,
+    walk,
+)
 from tocsin.values import Value
 
 FOREVER = int(kernel.NEVER) - 1
@@ -50,6 +62,7 @@ class Matches(NamedTuple):
     refs: Array  # int64
     roles: Array  # int64
     times: Array  # int64
+    emissions: Array | None = None  # int64: which emission of the detector it is, in the completion family
 
 
 class Result(NamedTuple):
@@ -98,17 +111,22 @@ def feed(
         events = pa.concat_tables([state.events, events.cast(state.events.schema)])
     composites = list(state.composites)
     found: list[Matches] = []
-    after: list[Tokens] = []
+    after: list[Tokens | Walks] = []
     produced: dict[int, _Input] = {}
     read_by_others = {number for detector in plan.detectors for number in detector.inputs}
     for number, detector in enumerate(plan.detectors):
         rows = _rows_for(plan, detector, primitive, [produced[i] for i in detector.inputs])
-        matches, tokens = _run(detector, state.tokens[number], rows, len(keys), interned, until, limit, keys)
+        before = state.detectors[number]
+        then: Tokens | Walks
+        if isinstance(before, Walks):
+            matches, then = _walk(detector, before, rows, len(keys))
+        else:
+            matches, then = _run(detector, before, rows, len(keys), interned, until, limit, keys)
         found.append(matches)
-        after.append(tokens)
+        after.append(then)
         if number in read_by_others:
             produced[number] = _as_input(plan, number, matches, composites, interned)
-    following = _following(plan, keys, interned, events, composites, after) if keep else None
+    following = state_after(plan, keys, interned, events, composites, after) if keep else None
     return Result(tuple(found), events, tuple(composites), keys, interned.values, following)
 
 
@@ -175,6 +193,7 @@ def _run(
     keys_of: list[tuple[Any, ...]],
 ) -> tuple[Matches, Tokens]:
     program = detector.program
+    assert isinstance(program, Program)
     where = kernel.layout(program)
     waiting = len(before.rows)
     pool = np.full((max(64, 2 * waiting), where[kernel.WIDTH]), -1, np.int64)
@@ -219,6 +238,34 @@ def _run(
         )
     matches = _matches(nodes, found[: counts[kernel.MATCHES]])
     return matches, _tokens(pool, nodes, int(counts[kernel.NODES]), alive)
+
+
+def _walk(detector: Detector, before: Walks, rows: _Input, keys: int) -> tuple[Matches, Walks]:
+    program = detector.program
+    assert isinstance(program, Walk)
+    found, after = walk(program, before, keys, rows.key, rows.bits, rows.ref, rows.start, rows.end)
+    event = found[:, EVENT]
+    used, starts = found[:, FOUND_WIDTH::2], found[:, FOUND_WIDTH + 1 :: 2]
+    named = np.full((len(detector.emissions), used.shape[1]), -1, np.int64)
+    for number, emission in enumerate(detector.emissions):
+        named[number, : len(emission.roles)] = [detector.roles.index(role) for role in emission.roles]
+    # The events in registers first, each in its place, then the event itself, unless it is one of them.
+    refs = np.concatenate([np.where(used == event[:, None], -1, used), event[:, None]], axis=1)
+    names = np.concatenate([named[found[:, EMISSION]], found[:, [ROLE]]], axis=1)
+    there = refs >= 0
+    never = np.iinfo(np.int64).max
+    earliest = np.where(used >= 0, starts, never).min(axis=1, initial=never)
+    return Matches(
+        found[:, FOUND_KEY].copy(),
+        np.minimum(earliest, found[:, EVENT_START]),
+        found[:, EVENT_END].copy(),
+        np.empty((len(found), 0), np.int64),
+        np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64),
+        refs[there],
+        names[there],
+        np.repeat(found[:, EVENT_END], there.sum(axis=1)),
+        found[:, EMISSION].copy(),
+    ), after
 
 
 def _matches(nodes: Array, found: Array) -> Matches:
@@ -317,72 +364,3 @@ def _leaves(
             yield from _leaves(plan, composites, -2 - ref, path)
         else:
             yield ((time, 1 << 62, names[-1 - role]) if role < 0 else (time, ref, "")), path
-
-
-def _following(
-    plan: Plan,
-    keys: list[tuple[Any, ...]],
-    interned: Interned,
-    events: pa.Table,
-    composites: list[Composite],
-    tokens: list[Tokens],
-) -> State:
-    """The state with only the keys, values, events and composites that tokens still hold, renumbered."""
-    variables = [slice(kernel.TOKEN_WIDTH, kernel.TOKEN_WIDTH + d.program.variables) for d in plan.detectors]
-    needed = _needed_refs(tokens, composites)
-    rows = sorted(ref for ref in needed if ref >= 0)
-    kept_composites = sorted(-2 - ref for ref in needed if ref <= -2)
-    new_ref = (
-        {ref: i for i, ref in enumerate(rows)}
-        | {-2 - c: -2 - i for i, c in enumerate(kept_composites)}
-        | {-1: -1}
-    )
-    used_keys = sorted(
-        {int(k) for t in tokens for k in (*np.unique(t.rows[:, kernel.KEY]).tolist(), *t.alive)}
-    )
-    new_key = {key: i for i, key in enumerate(used_keys)}
-    numbers = {
-        int(n) for t, own in zip(tokens, variables, strict=True) for n in np.unique(t.rows[:, own]) if n >= 0
-    }
-    numbers |= {n for c in kept_composites for n in composites[c].variables if n >= 0}
-    used_values = sorted(numbers)
-    new_value = {n: i for i, n in enumerate(used_values)} | {-1: -1}
-    renumbered = []
-    for t, own in zip(tokens, variables, strict=True):
-        t.rows[:, kernel.KEY] = _mapped(t.rows[:, kernel.KEY], new_key)
-        t.rows[:, own] = _mapped(t.rows[:, own], new_value)
-        t.nodes[:, kernel.REF] = _mapped(t.nodes[:, kernel.REF], new_ref)
-        renumbered.append(t._replace(alive={new_key[key]: mask for key, mask in t.alive.items()}))
-    return State(
-        VERSION,
-        tuple(keys[key] for key in used_keys),
-        tuple(interned.values[n] for n in used_values),
-        events.take(pa.array(rows, pa.int64())),
-        tuple(
-            composites[c]._replace(
-                refs=tuple(new_ref[ref] for ref in composites[c].refs),
-                variables=tuple(new_value[n] for n in composites[c].variables),
-            )
-            for c in kept_composites
-        ),
-        tuple(renumbered),
-    )
-
-
-def _needed_refs(tokens: list[Tokens], composites: list[Composite]) -> set[int]:
-    waiting = [int(ref) for t in tokens for ref in np.unique(t.nodes[:, kernel.REF])]
-    needed: set[int] = set()
-    while waiting:
-        ref = waiting.pop()
-        if ref == -1 or ref in needed:
-            continue
-        needed.add(ref)
-        if ref <= -2:
-            waiting += composites[-2 - ref].refs
-    return needed
-
-
-def _mapped(array: Array, numbers: dict[int, int]) -> Array:
-    distinct, inverse = np.unique(array, return_inverse=True)
-    table = np.array([numbers[int(n)] for n in distinct], np.int64)
-    return table[inverse].reshape(array.shape) if len(distinct) else array.astype(np.int64)

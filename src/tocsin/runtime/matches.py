@@ -11,13 +11,15 @@
 
 A constituent has `role` (the name the pattern used), `type`, `id`, `start`, `end`, `path` (its place: `[2]` is the second
 event, `[2, 1]` the first event of a composite in second place) and `attributes` (the columns that were carried along).
-A timer has its name as role, `timer` as type and no id.
+A timer has its name as role, `timer` as type and no id. Languages whose expressions send events have more columns: see
+`outputs`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from typing import Any, NamedTuple
+from collections import Counter
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,25 +27,18 @@ import pyarrow.compute as pc
 
 from tocsin.runtime.conditions import truth
 from tocsin.runtime.feed import Matches, Result
-from tocsin.runtime.program import Array, Output, Plan
+from tocsin.runtime.leaves import Leaves, chosen, open_leaves
+from tocsin.runtime.outputs import output_columns
+from tocsin.runtime.program import Detector, Output, Plan
 from tocsin.values import Value, as_text
 
 MOMENT = pa.timestamp("us", tz="UTC")
 
 
-class _Leaves(NamedTuple):
-    """Primitive events and timers of matches, composites opened up."""
-
-    offsets: Array  # int64 (matches+1,)
-    refs: Array  # int64; -1 for a timer
-    roles: Array  # int64, into names
-    names: list[str]
-    times: Array  # int64
-    paths: pa.Array  # lists of int32
-
-
-def match_schema(key: pa.DataType, attributes: pa.StructType | None) -> pa.Schema:
-    """The schema of a table of matches."""
+def match_schema(
+    key: pa.DataType, attributes: pa.StructType | None, outputs: pa.StructType | None = None
+) -> pa.Schema:
+    """The schema of a table of matches; `outputs` are the types of events that are sent, if any can be."""
     constituent = [
         pa.field("role", pa.string()),
         pa.field("type", pa.string()),
@@ -63,91 +58,61 @@ def match_schema(key: pa.DataType, attributes: pa.StructType | None) -> pa.Schem
             pa.field("end", MOMENT),
             pa.field("constituents", pa.list_(pa.struct(constituent))),
             pa.field("variables", pa.map_(pa.string(), pa.string())),
+            *(() if outputs is None else [pa.field(name, pa.string()) for name in ("what", "type", "value")]),
+            *([pa.field("output", outputs)] if outputs else ()),
         ]
     )
 
 
-def to_arrow(plan: Plan, result: Result, output: Output, schema: pa.Schema) -> pa.Table:
+def to_arrow(plan: Plan, result: Result, number: int, schema: pa.Schema) -> pa.Table:
     """The matches of one subscription. The events of the result need columns `id`, `type`, `start`, `end`."""
-    matches = result.matches[output.detector]
-    leaves = _leaves(plan, result, output.detector, matches)
+    output = plan.outputs[number]
+    parts = [_of_detector(plan, result, number, detector, schema) for detector in output.detectors]
+    found = pa.concat_tables(parts)
+    return _with_own_ids(found) if plan.detectors[output.detectors[0]].emissions else found
+
+
+def _of_detector(plan: Plan, result: Result, number: int, detector: int, schema: pa.Schema) -> pa.Table:
+    output, own, matches = plan.outputs[number], plan.detectors[detector], result.matches[detector]
+    leaves = open_leaves(plan, result, detector, matches)
+    if matches.emissions is not None:
+        mine = [emission.output == number for emission in own.emissions]
+        keep = np.flatnonzero(np.array(mine, np.bool_)[matches.emissions]).tolist()
+        matches, leaves = chosen(matches, leaves, keep)
     if output.where:
         keep = [i for i in range(len(matches.key)) if truth(output.where, _lookup(result, leaves, i)) is True]
-        matches, leaves = _chosen(matches, leaves, keep)
+        matches, leaves = chosen(matches, leaves, keep)
     ids = _ids(result, leaves)
     columns = [
-        pa.array(_match_ids(output, result, matches, leaves, ids), pa.string()),
+        pa.array(_match_ids(output, own, result, matches, leaves, ids), pa.string()),
         pa.array([output.name] * len(matches.key), pa.string()),
         _keys(result, matches, schema.field("key").type),
         pa.array(matches.start, pa.int64()).cast(MOMENT),
         pa.array(matches.end, pa.int64()).cast(MOMENT),
         _constituents(result, leaves, ids, schema.field("constituents").type),
-        _variables(plan, result, output, matches),
+        _variables(own, result, matches),
     ]
+    if matches.emissions is not None:
+        columns += output_columns(result, own, matches, leaves, schema)
     return pa.table(columns, schema=schema)
 
 
-def _leaves(plan: Plan, result: Result, detector: int, matches: Matches) -> _Leaves:
-    names = _role_names(plan, detector)
-    roles = np.where(matches.roles < 0, len(names) + matches.roles, matches.roles)
-    places = np.arange(len(matches.refs)) - np.repeat(matches.offsets[:-1], np.diff(matches.offsets)) + 1
-    if not (matches.refs <= -2).any():
-        paths = pa.ListArray.from_arrays(
-            pa.array(np.arange(len(places) + 1), pa.int32()), pa.array(places, pa.int32())
-        )
-        return _Leaves(matches.offsets, matches.refs, roles, names, matches.times, paths)
-    opened = [
-        [
-            (ref, role, time, [place, *path])
-            for ref, role, time, path in _open(plan, result, ref, names[role], time)
-        ]
-        for ref, role, time, place in zip(
-            matches.refs.tolist(), roles.tolist(), matches.times.tolist(), places.tolist(), strict=True
-        )
-    ]
-    leaves = [leaf for constituent in opened for leaf in constituent]
-    counts = np.concatenate([[0], np.cumsum([len(constituent) for constituent in opened])])
-    names = list(dict.fromkeys(role for _, role, _, _ in leaves))
-    return _Leaves(
-        counts[matches.offsets].astype(np.int64),
-        np.array([ref for ref, _, _, _ in leaves], np.int64),
-        np.array([names.index(role) for _, role, _, _ in leaves], np.int64),
-        names,
-        np.array([time for _, _, time, _ in leaves], np.int64),
-        pa.array([path for _, _, _, path in leaves], pa.list_(pa.int32())),
-    )
+def _with_own_ids(found: pa.Table) -> pa.Table:
+    """The same with ids that differ: an event can make one subscription send the same thing several times."""
+    seen: Counter[str] = Counter()
+    ids = []
+    for id in found.column("match_id").to_pylist():
+        ids.append(f"{id}#{seen[id]}" if seen[id] else id)
+        seen[id] += 1
+    return found.set_column(0, found.schema.field(0), pa.array(ids, pa.string()))
 
 
-def _role_names(plan: Plan, detector: int) -> list[str]:
-    """Roles count from 0 for events and from -1 down for timers, which is how Python indexes a list from its end."""
-    own = plan.detectors[detector]
-    return [*own.roles, *reversed(own.timer_names)]
-
-
-def _open(
-    plan: Plan, result: Result, ref: int, role: str, time: int
-) -> list[tuple[int, str, int, list[int]]]:
-    """The events of a composite, or the event itself."""
-    if ref >= -1:
-        return [(ref, role, time, [])]
-    composite = result.composites[-2 - ref]
-    names = _role_names(plan, composite.detector)
-    found = []
-    for place, (inner, code, when) in enumerate(
-        zip(composite.refs, composite.roles, composite.times, strict=True), 1
-    ):
-        found += [
-            (r, n, t, [place, *path]) for r, n, t, path in _open(plan, result, inner, names[code], when)
-        ]
-    return found
-
-
-def _lookup(result: Result, leaves: _Leaves, match: int):  # type: ignore[no-untyped-def]
+def _lookup(result: Result, leaves: Leaves, match: int):  # type: ignore[no-untyped-def]
     places = range(int(leaves.offsets[match]), int(leaves.offsets[match + 1]))
 
     def values(operand: tuple[Any, ...]) -> list[Value]:
         _, role, name = operand
-        column = result.events.column(f"where:{name}")
+        column = result.events.column(f"field:{name}")
         named = [number for number, known in enumerate(leaves.names) if known == role]
         own = [int(leaves.refs[at]) for at in places if leaves.roles[at] in named and leaves.refs[at] >= 0]
         return [column[ref].as_py() for ref in own]
@@ -155,32 +120,7 @@ def _lookup(result: Result, leaves: _Leaves, match: int):  # type: ignore[no-unt
     return values
 
 
-def _chosen(matches: Matches, leaves: _Leaves, keep: list[int]) -> tuple[Matches, _Leaves]:
-    chosen = np.array(keep, np.int64)
-    counts = np.diff(leaves.offsets)[chosen]
-    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    places = (
-        np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts) + np.repeat(leaves.offsets[chosen], counts)
-    )
-    kept = _Leaves(
-        offsets,
-        leaves.refs[places],
-        leaves.roles[places],
-        leaves.names,
-        leaves.times[places],
-        leaves.paths.take(pa.array(places)),
-    )
-    only = Matches(
-        matches.key[chosen],
-        matches.start[chosen],
-        matches.end[chosen],
-        matches.variables[chosen],
-        *matches[4:],
-    )
-    return only, kept
-
-
-def _ids(result: Result, leaves: _Leaves) -> pa.Array:
+def _ids(result: Result, leaves: Leaves) -> pa.Array:
     """The ids of the events as text; a copy of an equal row has its number behind it."""
     ids = result.events.column("id").take(_indices(leaves)).combine_chunks().cast(pa.string())
     if "copy" not in result.events.column_names:
@@ -190,19 +130,24 @@ def _ids(result: Result, leaves: _Leaves) -> pa.Array:
     return pc.if_else(pc.greater(copies, 0), numbered, ids)
 
 
-def _indices(leaves: _Leaves) -> pa.Array:
+def _indices(leaves: Leaves) -> pa.Array:
     return pa.array(leaves.refs, pa.int64(), mask=leaves.refs < 0)
 
 
-def _match_ids(output: Output, result: Result, matches: Matches, leaves: _Leaves, ids: pa.Array) -> list[str]:
+def _match_ids(
+    output: Output, detector: Detector, result: Result, matches: Matches, leaves: Leaves, ids: pa.Array
+) -> list[str]:
     offsets = leaves.offsets.tolist()
     named = ids.to_pylist()
     for at in np.flatnonzero(leaves.refs < 0).tolist():
         named[at] = f"{leaves.names[leaves.roles[at]]}@{leaves.times[at]}"
     prefix = hashlib.blake2b(output.fingerprint.encode(), digest_size=16)
+    sent = [repr(emission._replace(output=0)).encode() for emission in detector.emissions]
     found = []
     for i, key in enumerate(matches.key.tolist()):
         digest = prefix.copy()
+        if matches.emissions is not None:
+            digest.update(sent[matches.emissions[i]])
         digest.update(
             "\x1f".join([*map(str, result.keys[key]), "", *named[offsets[i] : offsets[i + 1]]]).encode()
         )
@@ -219,7 +164,7 @@ def _keys(result: Result, matches: Matches, type: pa.DataType) -> pa.Array:
     return keys.take(pa.array(matches.key))
 
 
-def _constituents(result: Result, leaves: _Leaves, ids: pa.Array, type: pa.ListType) -> pa.Array:
+def _constituents(result: Result, leaves: Leaves, ids: pa.Array, type: pa.ListType) -> pa.Array:
     events, indices = result.events, _indices(leaves)
     timer = leaves.refs < 0
     types = events.column("type").take(indices).combine_chunks()
@@ -243,8 +188,8 @@ def _constituents(result: Result, leaves: _Leaves, ids: pa.Array, type: pa.ListT
     )
 
 
-def _variables(plan: Plan, result: Result, output: Output, matches: Matches) -> pa.Array:
-    names = plan.detectors[output.detector].variable_names
+def _variables(detector: Detector, result: Result, matches: Matches) -> pa.Array:
+    names = detector.variable_names
     rows = [
         [
             (name, as_text(result.values[number]))

@@ -1,8 +1,8 @@
 """What Spark calls in its workers: a partition of events in, matches out.
 
 The columns that travel: `start` and `end` (microseconds), `bits0`, `bits1`, … , `key0`, … , `id`, `type`, `value:NAME` for
-attributes that kernels compare, `where:NAME` for conditions on whole matches, and `attributes`, a struct that is only
-carried along.
+attributes that kernels compare, `field:NAME` for what conditions and outputs take from events, and `attributes`, a struct that
+is only carried along.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def detect_partition(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa
         return
     table = pa.Table.from_batches(collected)
     for result in _results(plan, table, job):
-        for output in plan.outputs:
-            found = to_arrow(plan, result, output, schema)
+        for number in range(len(plan.outputs)):
+            found = to_arrow(plan, result, number, schema)
             yield from found.to_batches(max_chunksize=OUTPUT_ROWS)
 
 
@@ -63,7 +63,7 @@ def _results(plan: Plan, table: pa.Table, job: Job) -> Iterator[Result]:
     for rows, whole in _slices(order, offsets, end):
         until = FOREVER if whole else int(end[rows[-1]])
         result = feed(
-            plan, state, _batch(plan, table, rows, job.keys), until, keep=not whole, limit=job.limit
+            plan, state, batch_of(plan, table, rows, job.keys), until, keep=not whole, limit=job.limit
         )
         state = initial(plan) if result.state is None else result.state
         yield result
@@ -93,10 +93,11 @@ def _numbers(table: pa.Table, name: str) -> Array:
     return table.column(name).combine_chunks().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
-def _batch(plan: Plan, table: pa.Table, rows: Array, keys: int) -> Batch:
+def batch_of(plan: Plan, table: pa.Table, rows: Array, keys: int) -> Batch:
+    """Some rows of a partition, in this order, as the kernels take them."""
     part = table.take(pa.array(rows))
     bits = [_numbers(part, f"bits{word}").view(np.uint64) for word in range(plan.words)]
-    reported = [name for name in part.column_names if name in _REPORTED or name.startswith("where:")]
+    reported = [name for name in part.column_names if name in _REPORTED or name.startswith("field:")]
     return Batch(
         part.select(reported),
         [part.column(f"key{i}").combine_chunks() for i in range(keys)],

@@ -20,7 +20,7 @@ from tocsin.errors import InputError
 Array = np.ndarray[Any, Any]
 
 VERSION = 2
-TOKENS = 0  # the family of programs that the token kernel runs
+TOKENS, WALK = range(2)  # the families of programs, each with a kernel of its own
 
 # Rows of `code`: (operation, a, b, c), evaluated on a stack with the truth values below.
 LEAF, COMPARE, BIND, UNIFY, AND, OR, NOT = range(7)
@@ -51,14 +51,55 @@ class Program(NamedTuple):
     timers: Array  # int64 (T, 3): microseconds after, or -1; moment, if absolute; rank of the name
 
 
+class Walk(NamedTuple):
+    """One detector of the completion family: a state and a kind of event give the next state and some actions.
+
+    A kind of event is the answers to the detector's own questions, as bits of a whole number. The table may have gaps;
+    they are filled when an event asks for them, by the stepper (see `table`).
+    """
+
+    family: int
+    domain: Array  # uint64 (1, W): the bits it looks at
+    bits: tuple[int, ...]  # for each of its questions, the bit with the answer
+    registers: int  # how many events it can remember
+    uses: Array  # int64 (emissions, U): the registers an emission needs, -1 where it needs no more
+    stepper: bytes  # a pickled `table.Stepper`
+    table: bytes  # a pickled `table.Cells`: what was worked out beforehand
+
+
+class Emission(NamedTuple):
+    """Something a detector of the completion family sends."""
+
+    output: int  # the subscription it belongs to
+    what: str  # `push`, `success`, `failure`, `trigger`, `skipped` or `dead`
+    type: (
+        str | None
+    )  # the type of the event that is sent, None if only the event itself knows; the branch of a trigger
+    value: (
+        str | None
+    )  # a constant, the name of an event that is sent on, the labels of a trigger, what was missing
+    roles: tuple[str, ...]  # the names of the events in the registers it needs
+    fields: tuple[tuple[str, tuple[Any, ...]], ...]  # ("literal", value) or ("field", role, attribute)
+    forwards: str | None = None  # the role of the event that is sent on as it is; "" for the event itself
+    declared: tuple[tuple[str, str], ...] | None = None  # the attributes of the type, if it is declared
+
+    @property
+    def table(self) -> str:
+        """The name of the table that its events go to: constants share one, and so do events of no known type."""
+        if self.value is not None and self.forwards is None:
+            return "constant"
+        return self.type or "forwarded"
+
+
 class Detector(NamedTuple):
     """A program with what the shell around the kernel needs to know."""
 
-    program: Program
+    program: Program | Walk
     inputs: tuple[int, ...]  # detectors whose composites it reads
     roles: tuple[str, ...]  # names of events, sorted
     timer_names: tuple[str, ...]
     variable_names: tuple[str, ...]
+    emissions: tuple[Emission, ...] = ()
 
 
 class CompositeTest(NamedTuple):
@@ -71,10 +112,10 @@ class CompositeTest(NamedTuple):
 
 
 class Output(NamedTuple):
-    """A subscription: which detector it reports, under which name, and the condition on whole matches."""
+    """A subscription: which detectors it reports, under which name, and the condition on whole matches."""
 
     name: str
-    detector: int
+    detectors: tuple[int, ...]
     where: tuple[Any, ...]  # see `conditions`
     fingerprint: str  # what the match ids are derived from: the pattern, not its name
 

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from tocsin.errors import InputError
 from tocsin.runtime import tokens as kernel
-from tocsin.runtime.program import VERSION, Array, Plan
+from tocsin.runtime.program import VERSION, Array, Plan, Program, Walk
+from tocsin.runtime.walk import Walks, start
 from tocsin.values import Value
 
 
@@ -47,19 +48,23 @@ class State(NamedTuple):
     values: tuple[Value, ...]
     events: pa.Table | None
     composites: tuple[Composite, ...]
-    tokens: tuple[Tokens, ...]
+    detectors: tuple[Tokens | Walks, ...]
 
     @property
     def partial_matches(self) -> int:
-        """How many tokens are waiting, over all detectors."""
-        return sum(len(tokens.rows) for tokens in self.tokens)
+        """How many tokens are waiting, and how many keys are on their way, over all detectors."""
+        return sum(len(one.keys if isinstance(one, Walks) else one.rows) for one in self.detectors)
 
 
 def initial(plan: Plan) -> State:
     """The state before the first event."""
-    widths = [kernel.layout(detector.program)[kernel.WIDTH] for detector in plan.detectors]
-    tokens = tuple(Tokens(np.empty((0, width), np.int64), kernel.root(), {}) for width in widths)
-    return State(VERSION, (), (), None, (), tokens)
+    return State(VERSION, (), (), None, (), tuple(_initial(detector.program) for detector in plan.detectors))
+
+
+def _initial(program: Program | Walk) -> Tokens | Walks:
+    if isinstance(program, Walk):
+        return start(program)
+    return Tokens(np.empty((0, kernel.layout(program)[kernel.WIDTH]), np.int64), kernel.root(), {})
 
 
 def to_bytes(state: State) -> bytes:
@@ -75,7 +80,7 @@ def to_bytes(state: State) -> bytes:
 
 def from_bytes(data: bytes) -> State:
     """The state that `to_bytes` wrote."""
-    version, keys, values, events, composites, tokens = pickle.loads(zlib.decompress(data))
+    version, keys, values, events, composites, detectors = pickle.loads(zlib.decompress(data))
     if version != VERSION:
         raise InputError(
             "state-version",
@@ -83,4 +88,4 @@ def from_bytes(data: bytes) -> State:
             hint="start from a fresh checkpoint, or use the version of tocsin that wrote it",
         )
     table = None if events is None else pa.ipc.open_stream(events).read_all()
-    return State(version, keys, values, table, composites, tokens)
+    return State(version, keys, values, table, composites, detectors)

@@ -666,9 +666,13 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
                     while True:
                         after = -1 if starting else pool[token, NEXT]
                         # Behind what the token has used, which happens only when events are taken as they arrive.
+                        # A timer comes after all events of its moment.
                         behind = not starting and (
                             end < pool[token, LAST_END]
-                            or (end == pool[token, LAST_END] and start < pool[token, LAST_START])
+                            or (
+                                end == pool[token, LAST_END]
+                                and (start < pool[token, LAST_START] or nodes[pool[token, NODE], ROLE] < 0)
+                            )
                         )
                         strongly = starting or start > pool[token, LAST_END]
                         matched, moved, fails = False, False, False

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tocsin.errors import PipelineError, PipelineErrors
+from tocsin.errors import InputError, PipelineError, PipelineErrors
 from tocsin.events import Catalog
 from tocsin.service.limit import Limit
 from tocsin.spark.pipeline.patterns import Parsed, parse_entries
@@ -42,5 +42,10 @@ def read_contents(path: str | Path, common: dict[str, str]) -> Contents:
     parsed = parse_entries(pipeline, errors, known)
     if errors:
         raise PipelineErrors(errors)
+    core = [one for one in parsed.values() if isinstance(one, Parsed)]
+    if len(core) < len(parsed):
+        names = ", ".join(name for name, one in parsed.items() if not isinstance(one, Parsed))
+        message = f"a service detects patterns; {names} would send events"
+        raise InputError("no-service", message, hint="run the pipeline with tocsin run")
     prefilters = [Limit(limit.by, limit.every, limit.type) for s in pipeline.sources for limit in s.limits]
-    return Contents(pipeline.declarations.catalog(known), tuple(parsed.values()), tuple(prefilters))
+    return Contents(pipeline.declarations.catalog(known), tuple(core), tuple(prefilters))

@@ -14,6 +14,7 @@ from typing import NewType
 
 from tocsin.algebra.subscription import Detection as DetectionPolicy
 from tocsin.algebra.subscription import Subscription
+from tocsin.automata.plan import plan
 from tocsin.errors import InputError, did_you_mean
 from tocsin.events import Catalog, Event, EventType
 from tocsin.events.stability import policy
@@ -211,8 +212,14 @@ class Service:
                 number,
                 label,
                 callback,
-                Selection(single) if single else Detection(request.subscription, request.key, in_order=waits),
-                policy(mode, heard or (), stability=request.stability, threshold=request.detection.threshold),
+                Selection(single) if single else Detection(request.subscription, request.key),
+                policy(
+                    mode,
+                    heard or (),
+                    stability=request.stability,
+                    threshold=request.detection.threshold,
+                    whole_moments=len(plan([request.subscription]).detectors) > 1,
+                ),
                 waits=waits,
                 since=self._delivery.done,
                 sources=heard,

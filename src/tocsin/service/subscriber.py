@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from tocsin.algebra.pattern import EventSpec, Timed, walk
 from tocsin.algebra.predicate import evaluate
 from tocsin.algebra.subscription import Subscription
+from tocsin.automata.compile import BitTest
 from tocsin.automata.execute import Session
 from tocsin.events import Composite, Event, EventType, total_order
 from tocsin.events.stability import Policy
@@ -65,33 +66,24 @@ class Selection:
 
 
 class Detection:
-    """Detects a pattern, for each key on its own.
+    """Detects a pattern, for each key on its own."""
 
-    Args:
-        in_order: the events come in the total order, so the answer must be that of the ordered trace. Then a detector
-            that reads composites of another waits for all events of a moment: one of them may complete a composite that
-            comes before what is there already.
-    """
-
-    def __init__(self, subscription: Subscription, key: Sequence[str], *, in_order: bool) -> None:
+    def __init__(self, subscription: Subscription, key: Sequence[str]) -> None:
         self._session = Session((subscription,))
         self._key = key
         compiled = self._session.compiled
-        self._types = frozenset(test.type for _, test in compiled.tests if test.type is not None)
+        self._types = frozenset(
+            test.type for _, test in compiled.tests if isinstance(test, BitTest) and test.type
+        )
         self._timers = any(isinstance(node, Timed) for p in patterns(subscription) for node in walk(p))
-        self._whole_moments = in_order and len(compiled.plan.detectors) > 1
-        self._held: list[Input] = []
 
     def wants(self, event: Event) -> bool:
         return not self._types.isdisjoint(event.types)
 
     def take(self, events: Sequence[Input], until: int) -> Sequence[Found]:
-        waiting = [*self._held, *events]
-        self._held = [event for event in waiting if self._whole_moments and event.interval.end > until]
-        ready = waiting[: len(waiting) - len(self._held)]
         found: list[Composite] = []
-        if ready:
-            for run in _runs(ready):
+        if events:
+            for run in _runs(events):
                 found += self._session.feed(run, until)[0]
         elif self._timers and self._session.state.partial_matches:
             found += self._session.feed((), until)[0]

@@ -7,28 +7,24 @@ pattern looks at, and brings the events of each key together; then each partitio
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial, reduce
-from typing import Any
+from pathlib import Path
 
-import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
 
+from tocsin.algebra.correlation.types import Types
 from tocsin.algebra.subscription import Reading, Subscription
-from tocsin.automata.compile import BitTest, Compiled, compile
+from tocsin.automata.compile import compile
 from tocsin.errors import InputError, did_you_mean
 from tocsin.events import Catalog
 from tocsin.languages.registry import parse
-from tocsin.runtime import program as rt
 from tocsin.runtime.feed import MAX_TOKENS
-from tocsin.runtime.matches import match_schema
-from tocsin.runtime.partition import Job, detect_partition
-from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns, micros
-from tocsin.spark.predicates import attribute_column, filter_column
+from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
+from tocsin.spark.completion import LANGUAGES as COMPLETION
+from tocsin.spark.completion import Ports, Text, compile_texts
+from tocsin.spark.job import prepare, relevant, run
 
-Pattern = str | Subscription | Mapping[str, str | Subscription]
+Pattern = Text | Subscription | Mapping[str, Text | Subscription]
 
 
 def detect(
@@ -41,10 +37,14 @@ def detect(
     event_type: str | None = None,
     key: str | Sequence[str] | None = None,
     id: str | None = None,
+    source: str | None = None,
     time_unit: str | None = None,
     attributes: Sequence[str] | None = None,
     options: Mapping[str, object] | None = None,
     catalog: Catalog | None = None,
+    types: str | Path | Types | None = None,
+    assembly: str | Path | None = None,
+    ports: Ports | None = None,
     unreadable: str = "fail",
     max_partial_matches: int = MAX_TOKENS,
 ) -> DataFrame:
@@ -57,23 +57,47 @@ def detect(
             a table without such a column holds events of one type, `event_type`, by default `Event`.
         key: column or columns; patterns are then looked for among the events of each key alone.
         id: a column whose values are unique; it decides the order of events at the same time. By default a hash of the row.
+        source: the column with the device or system an event is from; by default `source`, if there is one.
         time_unit: the unit of numeric time columns: s, ms, us or ns.
         attributes: the columns that constituents of matches carry; by default all others.
         options: readings of the language, such as `restart` and `strong_scope`.
+        types: for KSU correlations, the text or the file of the event types in IDL.
+        assembly: for KSU correlations, the text or the file that says which ports are connected.
+        ports: instead of an assembly, for each correlation and each of its events the source it comes from.
         unreadable: what to do with rows without time, type or key, or that end before they start: `fail` or `drop`.
         max_partial_matches: stop with an error when a key holds more partial matches than this at once.
 
     Returns:
-        One row per match; `tocsin.runtime.matches` describes the columns.
+        One row per match, or per event that is sent; `tocsin.runtime.matches` describes the columns, and `tocsin.sent`
+        gives the events that were sent, one table a type.
     """
     if unreadable not in ("fail", "drop"):
         raise InputError("bad-option", f"unreadable cannot be {unreadable!r}", hint="fail or drop")
     columns = event_columns(
-        events, time=time, type=type, event_type=event_type, key=key, id=id, time_unit=time_unit
+        events,
+        time=time,
+        type=type,
+        event_type=event_type,
+        key=key,
+        id=id,
+        source=source or ("source" if "source" in events.columns else None),
+        time_unit=time_unit,
     )
     kinds = attribute_kinds(events)
-    catalog = catalog or Catalog(common=kinds)
-    compiled = compile(_subscriptions(pattern, language, catalog, Reading.of(options or {})))
+    if language in COMPLETION:
+        compiled, catalog = compile_texts(
+            _texts(pattern, language),
+            language,
+            options=options or {},
+            kinds=kinds,
+            types=types,
+            assembly=assembly,
+            ports=ports,
+            catalog=catalog,
+        )
+    else:
+        catalog = catalog or Catalog(common=kinds)
+        compiled = compile(_subscriptions(pattern, language, catalog, Reading.of(options or {})))
     carried = _carried(events, columns, attributes)
     prepared = prepare(events, columns, compiled, catalog, carried)
     problem = prepared["unreadable"]
@@ -90,12 +114,27 @@ def _subscriptions(pattern: Pattern, language: str, catalog: Catalog, reading: R
     named = pattern if isinstance(pattern, Mapping) else {"pattern": pattern}
     if not named:
         raise InputError("no-pattern", "there is no pattern to detect")
-    return [
-        text
-        if isinstance(text, Subscription)
-        else parse(text, language, catalog=catalog, reading=reading, name=name)
-        for name, text in named.items()
-    ]
+    found = []
+    for name, text in named.items():
+        if isinstance(text, str):
+            found.append(parse(text, language, catalog=catalog, reading=reading, name=name))
+        elif isinstance(text, Subscription):
+            found.append(text)
+        else:
+            raise InputError(
+                "bad-pattern", f"this is no pattern of the language {language}", hint="say language=…"
+            )
+    return found
+
+
+def _texts(pattern: Pattern, language: str) -> dict[str, Text]:
+    named = pattern if isinstance(pattern, Mapping) else {"": pattern}
+    if not named:
+        raise InputError("no-pattern", "there is no pattern to detect")
+    texts = {name: text for name, text in named.items() if not isinstance(text, Subscription)}
+    if len(texts) < len(named):
+        raise InputError("bad-pattern", f"this is no text of the language {language}")
+    return texts
 
 
 def _carried(events: DataFrame, columns: EventColumns, attributes: Sequence[str] | None) -> tuple[str, ...]:
@@ -107,147 +146,3 @@ def _carried(events: DataFrame, columns: EventColumns, attributes: Sequence[str]
                 "unknown-column", f"the table has no column {name!r}", hint=did_you_mean(name, events.columns)
             )
     return tuple(attributes)
-
-
-def prepare(
-    events: DataFrame, columns: EventColumns, compiled: Compiled, catalog: Catalog, carried: Sequence[str]
-) -> DataFrame:
-    """The columns that travel to the workers (see `runtime.partition`), and `unreadable`: why a row cannot be used."""
-    start, end = (micros(events, name, columns.time_unit) for name in columns.time)
-    kinds = attribute_kinds(events)
-    selected = [
-        start.alias("start"),
-        end.alias("end"),
-        _unreadable(columns, start, end).alias("unreadable"),
-        *(attribute_column(name).alias(f"key{i}") for i, name in enumerate(columns.key)),
-        _id(events, columns).alias("id"),
-        _type(events, columns).alias("type"),
-        *(word.alias(f"bits{i}") for i, word in enumerate(_bits(events, columns, compiled, catalog, kinds))),
-        *(_value(name, kinds, compiled).alias(f"value:{name}") for name in compiled.plan.columns),
-        *(attribute_column(name).alias(f"where:{name}") for name in sorted(_where_names(compiled))),
-    ]
-    if carried:
-        selected.append(F.struct(*(attribute_column(name) for name in carried)).alias("attributes"))
-    return events.select(*selected)
-
-
-def _unreadable(columns: EventColumns, start: Column, end: Column) -> Column:
-    """The first thing that keeps a row from being an event, in words; null if it is one."""
-    missing = [(name, f"no time in column {name!r}") for name in dict.fromkeys(columns.time)]
-    missing += [(columns.type, f"no type in column {columns.type!r}")] if columns.type else []
-    missing += [(name, f"no key in column {name!r}") for name in columns.key]
-    reasons = [F.when(attribute_column(name).isNull(), F.lit(reason)) for name, reason in missing if name]
-    if columns.time[0] != columns.time[1]:
-        reasons.append(F.when(start > end, F.lit("it ends before it starts")))
-    return F.coalesce(*reasons)
-
-
-def _id(events: DataFrame, columns: EventColumns) -> Column:
-    if columns.id is not None:
-        return attribute_column(columns.id)
-    hashable = [f.name for f in events.schema.fields if not isinstance(f.dataType, T.MapType | T.VariantType)]
-    return F.xxhash64(*(attribute_column(name) for name in hashable))
-
-
-def _type(events: DataFrame, columns: EventColumns) -> Column:
-    if columns.type is None:
-        return F.lit(columns.constant_type)
-    column = attribute_column(columns.type)
-    return (
-        F.element_at(column, 1) if isinstance(events.schema[columns.type].dataType, T.ArrayType) else column
-    )
-
-
-def _bits(
-    events: DataFrame, columns: EventColumns, compiled: Compiled, catalog: Catalog, kinds: dict[str, str]
-) -> list[Column]:
-    """One bigint column for 64 questions."""
-    words: list[list[Column]] = [[F.lit(0).cast("long")] for _ in range(compiled.plan.words)]
-    for bit, test in compiled.tests:
-        answer = F.coalesce(_answer(test, events, columns, catalog, kinds), F.lit(False)).cast("long")
-        words[bit >> 6].append(F.shiftleft(answer, bit & 63))
-    return [reduce(lambda a, b: a.bitwiseOR(b), word) for word in words]
-
-
-def _answer(
-    test: BitTest, events: DataFrame, columns: EventColumns, catalog: Catalog, kinds: dict[str, str]
-) -> Column:
-    of_type = F.lit(True)
-    if test.type is not None:
-        members = sorted(catalog.members(test.type))
-        if columns.type is None:
-            of_type = F.lit(columns.constant_type in members)
-        elif isinstance(events.schema[columns.type].dataType, T.ArrayType):
-            of_type = F.arrays_overlap(attribute_column(columns.type), F.array(*map(F.lit, members)))
-        else:
-            of_type = attribute_column(columns.type).isin(members)
-    if test.filter is None:
-        return of_type
-    truth = filter_column(test.filter, kinds)
-    return of_type & (truth if test.truth else ~truth)
-
-
-def _value(name: str, kinds: dict[str, str], compiled: Compiled) -> Column:
-    """An attribute that kernels compare; a name that is only a variable of composites has no column."""
-    return attribute_column(name) if name in kinds else F.lit(None).cast("string")
-
-
-def _where_names(compiled: Compiled) -> set[str]:
-    def names(condition: tuple[Any, ...]) -> set[str]:
-        if not condition:
-            return set()
-        if condition[0] == "compare":
-            return {operand[2] for operand in condition[2:] if operand[0] == "role"}
-        return set().union(*(names(part) for part in condition[1:]))
-
-    return set().union(*(names(output.where) for output in compiled.plan.outputs))
-
-
-def relevant(compiled: Compiled) -> Column:
-    """Whether some pattern looks at a prepared row."""
-    return _meets_domains(compiled, [F.col(f"bits{word}") for word in range(compiled.plan.words)])
-
-
-def looked_at(events: DataFrame, columns: EventColumns, compiled: Compiled, catalog: Catalog) -> Column:
-    """Whether some pattern looks at an event, asked of the table itself and not of its prepared rows."""
-    return _meets_domains(compiled, _bits(events, columns, compiled, catalog, attribute_kinds(events)))
-
-
-def _meets_domains(compiled: Compiled, bits: Sequence[Column]) -> Column:
-    masks = [0] * compiled.plan.words
-    for detector in compiled.plan.detectors:
-        for state in detector.program.domain:
-            for word, mask in enumerate(state.tolist()):
-                masks[word] |= mask
-    signed = [mask - (1 << 64) if mask >> 63 else mask for mask in masks]
-    parts = [word.bitwiseAND(F.lit(mask).cast("long")) != 0 for word, mask in zip(bits, signed, strict=True)]
-    return reduce(lambda a, b: a | b, parts)
-
-
-def run(
-    used: DataFrame,
-    events: DataFrame,
-    columns: EventColumns,
-    compiled: Compiled,
-    carried: Sequence[str],
-    limit: int,
-) -> DataFrame:
-    """The matches in prepared rows: events of a key together, then one kernel call after the other per partition."""
-    schema = match_schema(_key_type(events, columns), _attributes_type(used, carried))
-    job = Job(rt.to_bytes(compiled.plan), schema.serialize().to_pybytes(), len(columns.key), limit)
-    keys = [f"key{i}" for i in range(len(columns.key))]
-    together = used.repartition(*keys) if keys else used.coalesce(1)
-    return together.mapInArrow(partial(detect_partition, job), from_arrow_schema(schema))
-
-
-def _key_type(events: DataFrame, columns: EventColumns) -> pa.DataType:
-    types = [to_arrow_type(events.schema[name].dataType) for name in columns.key]
-    if len(types) <= 1:
-        return types[0] if types else pa.string()
-    return pa.struct([pa.field(name, type) for name, type in zip(columns.key, types, strict=True)])
-
-
-def _attributes_type(used: DataFrame, carried: Sequence[str]) -> pa.StructType | None:
-    if not carried:
-        return None
-    return to_arrow_type(used.schema["attributes"].dataType, timezone="UTC")

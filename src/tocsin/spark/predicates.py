@@ -23,11 +23,18 @@ def filter_column(filter: Filter, kinds: dict[str, str]) -> Column:
         case Not(part):
             return ~filter_column(part, kinds)
         case Compare(Attribute(name), relation, Literal(value)):
-            return _relation(attribute_column(name), relation, _literal(value, kinds.get(name)))
+            return comparison_column(attribute_column(name), relation, value, kinds.get(name))
         case Compare() | Unify():
             raise TypeError(f"{filter} needs more than one event")
         case _:
             assert_never(filter)
+
+
+def comparison_column(
+    column: Column, relation: Relation, value: int | float | str | bool, kind: str | None
+) -> Column:
+    """The truth of one comparison with a constant; null where the column is. `kind` is that of the column."""
+    return _relation(column, relation, _literal(value, kind))
 
 
 def attribute_column(name: str) -> Column:

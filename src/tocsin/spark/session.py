@@ -14,7 +14,6 @@ from pathlib import Path
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
-import tocsin
 from tocsin.spark.java import Java, find_java
 from tocsin.spark.jvm import quiet_java_options, start_jvm
 
@@ -107,7 +106,7 @@ def _settings(app_name: str, tasks: int, shuffle_partitions: int, folder: Path) 
         # Otherwise Spark makes a folder in whatever directory the user happens to be in.
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
-    source = Path(tocsin.__file__).resolve().parent.parent
+    source = Path(__file__).resolve().parents[2]
     if source.name not in ("site-packages", "dist-packages"):
         # Tocsin runs from a source tree, which a worker's fresh Python may not know.
         settings["spark.executorEnv.PYTHONPATH"] = str(source)

@@ -10,7 +10,7 @@
 | parallel {φ1, …}                          | `Parallel`                        |
 | in (p1) do {φ1} in (p2) do {φ2} …         | `Modes`                           |
 
-What they mean is in `completion_semantics`, how they are spelled in `languages.ecl`.
+What they mean is in `semantics`, how they are spelled in `languages.ecl`.
 """
 
 from __future__ import annotations

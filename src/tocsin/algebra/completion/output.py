@@ -14,6 +14,7 @@ Paper: 000, section 2, "Generating output".
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal as OneOf
 from typing import assert_never
 
 from tocsin.algebra.completion.fields import Field, Fields
@@ -63,11 +64,15 @@ Emitted = str | int | dict[str, Field]
 
 @dataclass(frozen=True, slots=True)
 class Emit:
-    """An output of a machine: whose it is, and its place among all outputs of the text."""
+    """An output of a machine: whose it is, its place among all outputs of the text, and what it tells.
+
+    A machine pushes outputs; one that was asked to also tells `success` or `failure`, when it completes.
+    """
 
     output: Output
     to: str = ""
     place: int = field(default=0, compare=False)
+    what: OneOf["push", "success", "failure"] = "push"
 
 
 def value_of(output: Output, event: Fields) -> Emitted:

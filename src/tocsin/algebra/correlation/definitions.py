@@ -1,7 +1,7 @@
 """The paper's definitions of a correlation, taken literally: match, shortest match, aborted parts, guards.
 
 Definitions 1 and 2 try every split of a sequence, 3 tries every prefix, 8 leaves out what is aborted, 9 does
-the same in a guard. Nothing here is fast; `correlation_semantics` builds the meaning of whole correlations on
+the same in a guard. Nothing here is fast; `semantics` builds the meaning of whole correlations on
 it.
 
 Paper: 001, sections 3.2 and 5.2.

@@ -50,7 +50,16 @@ class Queue:
 
 
 def offer(queue: Queue, output: Output) -> Queue:
-    """The queue with one more output, and without what that output makes superfluous."""
+    """The queue with one more output, and without what that output makes superfluous.
+
+    What has expired by then makes room first: nobody wants it, so no other output gives way to it.
+
+    >>> old, new = (Output(n, "Alarm", {"expiry": 10, "overwrite": "earliest"}, time=n * 50_000) for n in (1, 2))
+    >>> queue = offer(offer(Queue(), old), new)
+    >>> queue.waiting == (new,), [lost.why for lost in queue.lost]
+    (True, ['expired'])
+    """
+    queue = _expire(queue, output.time)
     same = [
         n for n, other in enumerate(queue.waiting) if (other.type, other.event) == (output.type, output.event)
     ]
@@ -85,7 +94,7 @@ def deliver(
     `now` is in microseconds, as are the times of the outputs; without it nothing expires. `most` bounds how
     many are taken.
     """
-    queue = _lose(queue, [n for n, output in enumerate(queue.waiting) if _is_expired(output, now)], "expired")
+    queue = _expire(queue, now)
     # Sorting is stable: among equals, first come is first served.
     urgent = sorted(range(len(queue.waiting)), key=lambda n: -priority(queue.waiting[n]))[:most]
     left = tuple(output for n, output in enumerate(queue.waiting) if n not in urgent)
@@ -96,6 +105,11 @@ def priority(output: Output) -> float:
     """How urgent an output is."""
     value = output.attributes.get("priority")
     return value if isinstance(value, int | float) else 0
+
+
+def _expire(queue: Queue, now: int | None) -> Queue:
+    """The queue without what nobody wants any more."""
+    return _lose(queue, [n for n, output in enumerate(queue.waiting) if _is_expired(output, now)], "expired")
 
 
 def _is_expired(output: Output, now: int | None) -> bool:

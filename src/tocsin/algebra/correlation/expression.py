@@ -11,8 +11,8 @@
 | push e, push new T {…}       | `Push`, `PushNew`                       |
 | abort, revive, toggle        | `Switch`                                |
 
-Only what a correlation *is* stands here. What it means is in `correlation_semantics`, its mistakes are found
-in `correlation_check`, how it is spelled in `languages.ksu`.
+Only what a correlation *is* stands here. What it means is in `semantics`, its mistakes are found
+in `check`, how it is spelled in `languages.ksu`.
 """
 
 from __future__ import annotations

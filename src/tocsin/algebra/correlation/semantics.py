@@ -1,6 +1,6 @@
 """The meaning of correlations, in slow and plain Python; everything faster must agree with it.
 
-The definitions of the paper are in `correlation_definitions`, what a window holds is in `correlation_window`.
+The definitions of the paper are in `definitions`, what a window holds is in `window`.
 Here they become triggers, active labels and runs of the transformer. The rules, with their numbers in the
 project's list of decisions:
 

@@ -74,7 +74,8 @@ def split(branch: Expression, placement: Placement) -> Split:
     """Cut the node-local parts out of a branch and put the events of their completions in their place.
 
     A part has to start afresh whenever its turn comes: with each window, or when the stage before it is
-    complete.
+    complete. Labels inside a part are not in `rest`: its node knows whether they are active, and has to be told
+    when they are switched.
 
     >>> from tocsin.algebra.correlation.expression import Atom
     >>> branch = Accumulation(Accumulation(Atom("a"), Atom("b")), Atom("c"))

@@ -5,7 +5,7 @@
 >>> types.is_subtype("DataNotify", "Notify"), dict(types.attributes("DataNotify"))
 (True, {'SourceID': 'short', 'Value': 'float'})
 
-Every event also has the attributes that say how it is to be delivered (`correlation_delivery`), unless its
+Every event also has the attributes that say how it is to be delivered (`delivery`), unless its
 type declares one of that name itself.
 
 Paper: 001, section 4.3; the types are those of CORBA IDL.
@@ -141,6 +141,11 @@ def value_type(value: Value) -> str:
     return {"bool": "boolean", "number": "double", "none": "null"}.get(kind(value), "string")
 
 
+def catalog_kind(type: str) -> str:
+    """What every other part of Tocsin calls a primitive type."""
+    return _CATALOG_KINDS.get(type, "int")
+
+
 def catalog(types: Types) -> Catalog:
     """The same types as every other part of Tocsin knows them.
 
@@ -150,7 +155,7 @@ def catalog(types: Types) -> Catalog:
     return Catalog(
         EventType(
             record.name,
-            {a: _CATALOG_KINDS.get(k, "int") for a, k in record.attributes.items()},
+            {a: catalog_kind(k) for a, k in record.attributes.items()},
             record.parent,
         )
         for record in types.records

@@ -12,10 +12,10 @@ The order in which things happen on one event is that of `algebra.correlation.se
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from tocsin.algebra.correlation.expression import Switch
+from tocsin.algebra.correlation.expression import Push, PushNew, Switch
 from tocsin.algebra.correlation.outcome import (
     Arrival,
     DeadLetter,
@@ -58,10 +58,32 @@ def run(program: Program, trace: Iterable[Arrival]) -> Outcome:
 
 def feed(program: Program, state: State, arrival: Arrival) -> tuple[State, Outcome]:
     """The state after one more event, and what came of that event."""
-    state = replace(state, at=state.at + 1)
-    admitted = admit(arrival, state.at, program.correlation, program.types)
+    admitted = admit(arrival, state.at + 1, program.correlation, program.types)
     if isinstance(admitted, DeadLetter):
-        return state, Outcome(aborted=program.label_names(state.off), dead=(admitted,))
+        passed = replace(state, at=state.at + 1)
+        return passed, Outcome(aborted=program.label_names(state.off), dead=(admitted,))
+    state, triggers, pushes = advance(program, state, admitted)
+    results = [perform(one.statement, one.seen, state.at, admitted.time, program.types) for one in pushes]
+    return state, Outcome(
+        tuple(triggers),
+        tuple(result for result in results if isinstance(result, Output)),
+        program.label_names(state.off),
+        tuple(result for result in results if isinstance(result, Skipped)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """A statement that is carried out, for the branch that triggered, with the events it can see."""
+
+    branch: int
+    statement: Push | PushNew
+    seen: Mapping[str, Arrival]
+
+
+def advance(program: Program, state: State, admitted: Arrival) -> tuple[State, list[Trigger], list[Pushed]]:
+    """The state after an event that its port may send, what triggered, and what is to be pushed."""
+    state = replace(state, at=state.at + 1)
     eager = program.reading.abort == "eager"
     waiting = [
         n for n in range(len(program.branches)) if eager or _can_use(program, state, n, admitted.event)
@@ -70,16 +92,11 @@ def feed(program: Program, state: State, arrival: Arrival) -> tuple[State, Outco
     taken = [_take(program, branch, current, state.off, admitted) for branch, current in pairs]
     state = replace(state, branches=tuple(taken))
     triggers: list[Trigger] = []
-    results: list[Output | Skipped] = []
+    pushes: list[Pushed] = []
     while completed := [n for n in waiting if _is_complete(program, state, n)]:
-        state = _transform(program, state, completed, admitted.time, triggers, results)
+        state = _transform(program, state, completed, triggers, pushes)
         waiting = [n for n in waiting if eager and n not in completed]
-    return state, Outcome(
-        tuple(triggers),
-        tuple(result for result in results if isinstance(result, Output)),
-        program.label_names(state.off),
-        tuple(result for result in results if isinstance(result, Skipped)),
-    )
+    return state, triggers, pushes
 
 
 def _can_use(program: Program, state: State, number: int, event: str) -> bool:
@@ -113,9 +130,8 @@ def _transform(
     program: Program,
     state: State,
     completed: list[int],
-    time: int | None,
     triggers: list[Trigger],
-    results: list[Output | Skipped],
+    pushes: list[Pushed],
 ) -> State:
     """Run the transformer for branches that are complete; what comes of it is added to the lists."""
     aborted = program.aborted(state.off)
@@ -125,10 +141,10 @@ def _transform(
         current, branch = branches[number], program.branches[number]
         active = _active(program, branch, current, state.off) & ~aborted
         triggers.append(Trigger(state.at, number, (current.start, state.at), program.label_names(active)))
-        fixed.append((active, {arrival.event: arrival for arrival in current.kept}))
+        fixed.append((number, active, {arrival.event: arrival for arrival in current.kept}))
         branches[number] = BranchState(state.at + 1, 0, (0,) * len(branch.labels), ())
     state = replace(state, branches=tuple(branches))
-    for active, seen in fixed:
+    for number, active, seen in fixed:
         for case in program.cases:
             if not holds(case.guard, active, aborted):
                 continue
@@ -136,7 +152,7 @@ def _transform(
                 if isinstance(statement, Switch):
                     state = _switch(program, state, statement)
                 else:
-                    results.append(perform(statement, seen, state.at, time, program.types))
+                    pushes.append(Pushed(number, statement, seen))
     return state
 
 

@@ -21,11 +21,13 @@ from typing import assert_never
 
 from tocsin.algebra.completion.fields import Field, Fields, holds
 from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or, Unify, comparisons
-from tocsin.automata.machine.ask import Questions, answers, questions
+from tocsin.automata.machine.ask import Questions, answers, equal_to, questions
 from tocsin.errors import InputError, LimitError
-from tocsin.values import Relation, Value
+from tocsin.values import Relation, Value, kind
 
 MAX_SYMBOLS = 4096
+# How often a predicate may be asked to find the regions, and again to find the kinds; that takes a second or two.
+MAX_ASKED = 500_000
 _ORDERED = (Relation.LT, Relation.LE, Relation.GT, Relation.GE)
 
 
@@ -73,12 +75,16 @@ def alphabet_of(
     own: dict[str, list[Compare]] = {}
     for comparison in (c for filter in asked.filters for c in comparisons(filter)):
         own.setdefault(comparison.left.name, []).append(comparison)
-    # `type` first: it usually decides which other fields matter.
-    names = sorted(own, key=lambda name: name != "type")
-    regions = {name: _regions(name, own[name], types) for name in names}
+    # `type` first, then what most predicates ask for: it usually decides which other fields matter.
+    names = sorted(own, key=lambda name: (name != "type", -len(own[name])))
+    types = None if types is None else list(types)
+    values = {name: _values(name, own[name], types) for name in names}
+    if sum(len(values[name]) * len(own[name]) for name in names if _ordered(own[name])) > MAX_ASKED:
+        raise _too_long()
+    regions = {name: _regions(name, own[name], values[name]) for name in names}
     found: dict[int, Fields] = {}
-    for example in _examples(asked, regions, limit):
-        found.setdefault(answers(asked, example), example)
+    for satisfied, example in _examples(asked, regions, limit):
+        found.setdefault(satisfied, example)
         if len(found) > limit:
             raise _too_many(limit)
     return Alphabet(asked, tuple(found.values()), tuple(found), {bits: i for i, bits in enumerate(found)})
@@ -88,22 +94,62 @@ def _too_many(limit: int) -> LimitError:
     return LimitError("alphabet-too-large", f"the predicates tell more than {limit:,} kinds of events apart")
 
 
-def _examples(asked: Questions, regions: Mapping[str, list[Field]], limit: int) -> Iterator[Fields]:
-    """An example for each combination of regions that can matter: fields that no longer do are left out."""
-    pending: list[dict[str, Field]] = [{}]
-    visited = 0
+def _too_long() -> LimitError:
+    message = f"it takes more than {MAX_ASKED:,} questions to tell the kinds of events apart"
+    return LimitError("alphabet-too-large", message)
+
+
+# A predicate that is not decided yet: its bit, the fields it asks for, and itself.
+_Open = tuple[int, frozenset[str], Filter]
+
+
+def _examples(
+    asked: Questions, regions: Mapping[str, list[Field]], limit: int
+) -> Iterator[tuple[int, Fields]]:
+    """An example for each combination of regions that can matter, and the predicates it satisfies.
+
+    Fields that no longer matter are left out of an example.
+    """
+    names = list(regions)
+    rest = [(bit, frozenset(c.left.name for c in comparisons(filter)), filter) for bit, filter in asked.rest]
+    satisfied, undecided = _decided({}, rest)
+    pending: list[tuple[dict[str, Field], int, list[_Open], int]] = [({}, satisfied, undecided, 0)]
+    visited = questioned = 0
     while pending:
-        example = pending.pop()
+        example, satisfied, undecided, place = pending.pop()
         visited += 1
         if visited > 4 * limit:
             raise _too_many(limit)
-        undecided = (filter for _, filter in asked.rest if _partial(filter, example) is None)
-        open_names = {c.left.name for filter in undecided for c in comparisons(filter)} | asked.equal.keys()
-        name = next((name for name in regions if name in open_names and name not in example), None)
-        if name is None:
-            yield {key: value for key, value in example.items() if value is not None}
-        else:
-            pending += [{**example, name: value} for value in reversed(regions[name])]
+        matter = asked.equal.keys() | frozenset().union(*(asks for _, asks, _ in undecided))
+        while place < len(names) and names[place] not in matter:
+            place += 1
+        if place == len(names):
+            yield satisfied, {name: value for name, value in example.items() if value is not None}
+            continue
+        name = names[place]
+        touched = [one for one in undecided if name in one[1]]
+        untouched = [one for one in undecided if name not in one[1]]
+        questioned += len(untouched) + len(touched) * len(regions[name])
+        if questioned > MAX_ASKED:
+            raise _too_long()
+        for value in reversed(regions[name]):
+            longer = {**example, name: value}
+            true, still = _decided(longer, touched)
+            true |= equal_to(asked, name, value)
+            pending.append((longer, satisfied | true, untouched + still, place + 1))
+
+
+def _decided(example: Fields, undecided: Iterable[_Open]) -> tuple[int, list[_Open]]:
+    """Which predicates the fields of an example satisfy, and which they leave open."""
+    satisfied, still = 0, []
+    for one in undecided:
+        bit, _, filter = one
+        truth = _partial(filter, example)
+        if truth is None:
+            still.append(one)
+        elif truth:
+            satisfied |= bit
+    return satisfied, still
 
 
 def _partial(filter: Filter, example: Fields) -> bool | None:
@@ -126,31 +172,38 @@ def _partial(filter: Filter, example: Fields) -> bool | None:
             assert_never(filter)
 
 
-def _regions(name: str, own: Sequence[Compare], types: Iterable[frozenset[str]] | None) -> list[Field]:
-    """An example for each region that the constants cut a field into; None where the field is absent."""
-    candidates: list[Field] = [None]
+def _ordered(own: Sequence[Compare]) -> bool:
+    return any(comparison.relation in _ORDERED for comparison in own)
+
+
+def _values(name: str, own: Sequence[Compare], types: list[frozenset[str]] | None) -> list[Field]:
+    """Values of a field, of which at least one lies in each region; None where the field is absent."""
     if name == "type" and types is not None:
-        candidates += list(types)
-    else:
-        candidates += _candidates([c.right.value for c in own if isinstance(c.right, Literal)], own)
-    if not any(c.relation in _ORDERED for c in own):
-        return candidates
+        return [None, *types]
+    return [None, *_candidates([c.right.value for c in own if isinstance(c.right, Literal)], own)]
+
+
+def _regions(name: str, own: Sequence[Compare], values: list[Field]) -> list[Field]:
+    """One value for each region that the constants cut a field into."""
+    if not _ordered(own):
+        return values
     seen: dict[tuple[bool, ...], Field] = {}
-    for candidate in candidates:
-        seen.setdefault(tuple(holds(comparison, {name: candidate}) for comparison in own), candidate)
+    for value in values:
+        seen.setdefault(tuple([holds(comparison, {name: value}) for comparison in own]), value)
     return list(seen.values())
 
 
 def _candidates(constants: Sequence[Value], own: Sequence[Compare]) -> list[Value]:
     """Values of which one lies in each region: the constants, others, and what lies between them."""
     if all(c.relation is Relation.EQ for c in own):
-        return list(dict.fromkeys(constants))
+        # By kind as well, because Python takes 1 for True.
+        return list({(kind(constant), constant): constant for constant in constants}.values())
     numbers = sorted({c for c in constants if isinstance(c, int | float) and not isinstance(c, bool)})
     texts = list(dict.fromkeys(c for c in constants if isinstance(c, str)))
     found: list[Value] = [*texts, *numbers]
     found += [False, True] if any(isinstance(c, bool) for c in constants) else []
     found.append("other" if "other" not in texts else max(texts, key=len) + "_other")
-    if any(c.relation in _ORDERED for c in own):
+    if _ordered(own):
         found += ["", *(text + "a" for text in texts), *(text + "\0" for text in texts)]
         found += _between(numbers)
     return [*found, 0]

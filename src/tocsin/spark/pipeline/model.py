@@ -13,6 +13,7 @@ from typing import Literal
 from tocsin.algebra.subscription import Reading
 from tocsin.errors import PipelineError
 from tocsin.events import Catalog, EventType
+from tocsin.spark.completion import LANGUAGES as SENDING
 from tocsin.spark.pipeline.document import Document, Place
 
 SourceFormat = Literal["parquet", "jsonl", "csv", "table"]
@@ -71,6 +72,23 @@ class Declarations:
 
 
 @dataclass(frozen=True, slots=True)
+class Attached:
+    """A text that a subscription needs beside its own, and the file it is from."""
+
+    text: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How a receiver takes what a subscription sends: at most `most` events `every` so often, of `capacity` that wait."""
+
+    every: str
+    capacity: int | None = None
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A subscription as the file has it: the text of the pattern, not yet read."""
 
@@ -82,7 +100,17 @@ class Entry:
     key: tuple[str, ...] = ()
     reading: Reading = Reading()
     attributes: tuple[str, ...] | None = None  # the columns that matches carry; None for all
-    events: tuple[str, ...] = ()  # subscriptions whose composites it uses
+    events: tuple[str, ...] = ()  # subscriptions whose composites, or whose outputs, it uses
+    options: Mapping[str, object] = field(default_factory=dict)  # of a language that sends events
+    correlation: str | None = None  # the one that is meant of a KSU library
+    types: Attached | None = None  # event types in IDL
+    assembly: Attached | None = None  # which ports are connected
+    deliver: Delivery | None = None  # how a receiver takes what it sends; None if nothing waits
+
+    @property
+    def sends(self) -> bool:
+        """Whether its language sends events, and does not only report matches."""
+        return self.language in SENDING
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,6 @@ from dataclasses import replace
 
 from pyspark.sql import types as T
 
-from tocsin.algebra.pattern import specs
-from tocsin.algebra.predicate import RoleAttribute, attributes, comparisons
-from tocsin.algebra.subscription import Subscription
 from tocsin.errors import PipelineErrors, did_you_mean
 from tocsin.spark.pipeline.document import Place
 from tocsin.spark.pipeline.jobs import Plan
@@ -49,22 +46,9 @@ def _asked(pipeline: Pipeline, plan: Plan) -> Iterator[tuple[str, Place]]:
         yield from ((name, (*entry.place, "key")) for name in entry.key)
         yield from ((name, (*entry.place, "attributes")) for name in entry.attributes or ())
     for job in plan.jobs:
-        for subscription in job.subscriptions:
-            place = (*places[subscription.name], "pattern")
-            yield from ((name, place) for name in _attributes(subscription, set(plan.composites)))
-
-
-def _attributes(subscription: Subscription, composites: set[str]) -> Iterator[str]:
-    """The attributes of primitive events that a subscription names."""
-    own = composites | {definition.name for definition in subscription.definitions}
-    for pattern in (*(definition.pattern for definition in subscription.definitions), subscription.pattern):
-        for spec in specs(pattern):
-            if spec.name not in own:
-                yield from attributes(spec.filter)
-    for comparison in comparisons(subscription.where):
-        for side in (comparison.left, comparison.right):
-            if isinstance(side, RoleAttribute) and side.role not in own:
-                yield side.name
+        for subscription, names in job.asked.items():
+            place = (*places[subscription], "pattern")
+            yield from ((name, place) for name in sorted(names))
 
 
 def _nested(path: Sequence[str]) -> T.DataType:

@@ -8,9 +8,14 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from tocsin.errors import PipelineError, PipelineErrors
+from tocsin.spark.pipeline.jobs import Plan
 from tocsin.spark.pipeline.layout import BLOCK, DEAD, FILE, PROBLEM, ROW, SOURCE, TEXT, USE
 from tocsin.spark.pipeline.lines import Split
-from tocsin.spark.pipeline.model import FileFormat, Mode, Pipeline
+from tocsin.spark.pipeline.model import FileFormat, Mode, Pipeline, Sink
+from tocsin.spark.pipeline.read_outputs import check_folder
+from tocsin.spark.pipeline.table import Table
+from tocsin.spark.sent import sent_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,37 @@ def write_matches(
             assert sink.format != "console"
             _write(matches[name], path, sink.format, sink.mode)
             written.append(Written(name, path, counts[name]))
+    return written
+
+
+def sent_folder(sink: Sink, name: str, table: str) -> str:
+    """Where the events of a type go that a subscription sends: beside the folder of the subscription."""
+    return f"{sink.path}/{name}.{table.replace('::', '.')}"
+
+
+def check_sent_folders(pipeline: Pipeline, plan: Plan) -> None:
+    """Refuse folders that are there already, before anything is detected. Only the patterns tell their names."""
+    errors: list[PipelineError] = []
+    for sink in pipeline.sinks:
+        table = Table(pipeline.document, errors, {}, sink.place)
+        for job in (job for job in plan.jobs if job.sends and sink.path):
+            for name in (name for name in sink.subscriptions if name in job.patterns):
+                for sent in (t for p in job.patterns[name] for t in sent_tables(job.compiled, p)):
+                    check_folder(table, sent_folder(sink, name, sent), sink.mode)
+    if errors:
+        raise PipelineErrors(errors)
+
+
+def write_sent(pipeline: Pipeline, tables: Mapping[str, Mapping[str, DataFrame]]) -> list[Written]:
+    """Write the events that subscriptions sent, each type into a folder of its own."""
+    written = []
+    for sink in pipeline.sinks:
+        for name in sink.subscriptions if sink.path else ():
+            for table, events in tables.get(name, {}).items():
+                path = sent_folder(sink, name, table)
+                assert sink.format != "console"
+                _write(events, path, sink.format, sink.mode)
+                written.append(Written(f"{name} {table}", path, events.count()))
     return written
 
 

@@ -12,6 +12,7 @@ from tocsin.errors import PatternError, PatternErrors, PipelineError, Span, Tocs
 from tocsin.events import ATTRIBUTE_TYPES, Catalog, EventType
 from tocsin.languages.registry import parse
 from tocsin.spark.pipeline.model import Entry, Pipeline
+from tocsin.spark.pipeline.senders import Sender, in_file, read_libraries, read_sender
 from tocsin.values import Relation
 
 
@@ -30,17 +31,42 @@ class Parsed:
         """Its matches as events of the type that has its name."""
         return EventType(self.entry.name, {**self.keys, **self.variables})
 
+    @property
+    def composites(self) -> tuple[EventType, ...]:
+        return (self.composite,)
+
+    @property
+    def attributes(self) -> frozenset[str]:
+        """What every one of its composites has."""
+        return frozenset(self.composite.attributes)
+
 
 def parse_entries(
     pipeline: Pipeline, errors: list[PipelineError], common: Mapping[str, str] | None
-) -> dict[str, Parsed]:
+) -> dict[str, Parsed | Sender]:
     """The subscriptions by name, in an order in which each comes after those it uses."""
-    parsed: dict[str, Parsed] = {}
+    parsed: dict[str, Parsed | Sender] = {}
+    libraries = read_libraries(pipeline, errors)
+    if errors:
+        return parsed
     for entry in _ordered(pipeline, errors):
         if any(other not in parsed for other in entry.events):
             continue  # the mistake in the other one is noted already
         used = {other: parsed[other] for other in entry.events}
         catalog = _catalog(pipeline, used, common)
+        kinds = {**pipeline.declarations.attributes, **(common or {})}
+        keys = {name: kinds.get(name, "string") for name in entry.key}
+        errors += _keyless(pipeline, entry, used)
+        if entry.sends:
+            sent = {
+                a: kind for one in used.values() for c in one.composites for a, kind in c.attributes.items()
+            }
+            known = {**kinds, **sent} if common or pipeline.declarations.strict else None
+            try:
+                parsed[entry.name] = read_sender(entry, libraries, known, catalog, keys)
+            except TocsinError as problem:
+                errors += in_file(pipeline, entry, problem, entry.file)
+            continue
         try:
             subscription = parse(
                 entry.text, entry.language, catalog=catalog, reading=entry.reading, name=entry.name
@@ -54,21 +80,15 @@ def parse_entries(
         errors += [
             located(pipeline, entry, problem) for problem in _misused(pipeline, entry, subscription, used)
         ]
-        errors += _keyless(pipeline, entry, used)
         variables = _variable_kinds(subscription, catalog, used)
-        kinds = {**pipeline.declarations.attributes, **(common or {})}
-        keys = {name: kinds.get(name, "string") for name in entry.key}
         parsed[entry.name] = Parsed(entry, subscription, entry.events, variables, keys)
     return parsed
 
 
 def located(pipeline: Pipeline, entry: Entry, problem: TocsinError) -> PipelineError:
     """A mistake in a pattern as a mistake in the file it stands in."""
-    if entry.file is not None:
-        return PipelineError(problem.code, problem.message, problem.span, problem.hint, entry.file)
-    document, place = pipeline.document, (*entry.place, "pattern")
-    span = document.inside(place, entry.text, problem.span) or document.span(place)
-    return PipelineError(problem.code, problem.message, span, problem.hint, document.file)
+    (found,) = in_file(pipeline, entry, problem, entry.file)
+    return found
 
 
 def _ordered(pipeline: Pipeline, errors: list[PipelineError]) -> list[Entry]:
@@ -101,23 +121,30 @@ def _ordered(pipeline: Pipeline, errors: list[PipelineError]) -> list[Entry]:
     return list(ordered.values())
 
 
-def _catalog(pipeline: Pipeline, used: Mapping[str, Parsed], common: Mapping[str, str] | None) -> Catalog:
+def _catalog(
+    pipeline: Pipeline, used: Mapping[str, Parsed | Sender], common: Mapping[str, str] | None
+) -> Catalog:
     # Where types are not declared and columns not yet known, a variable may have any type.
-    known = [one.composite for one in used.values()] if common or pipeline.declarations.strict else []
-    return pipeline.declarations.catalog(common, known)
+    known = (
+        [c for one in used.values() for c in one.composites] if common or pipeline.declarations.strict else []
+    )
+    declared = {event_type.name for event_type in pipeline.declarations.types}
+    distinct = {composite.name: composite for composite in known if composite.name not in declared}
+    return pipeline.declarations.catalog(common, distinct.values())
 
 
 def _misused(
-    pipeline: Pipeline, entry: Entry, subscription: Subscription, used: Mapping[str, Parsed]
+    pipeline: Pipeline, entry: Entry, subscription: Subscription, used: Mapping[str, Parsed | Sender]
 ) -> Iterator[PatternError]:
     """Composites that are not listed under `events`, and attributes that a composite does not have."""
     others = {other.name for other in pipeline.subscriptions} - {d.name for d in subscription.definitions}
     for spec in (spec for pattern in _patterns(subscription) for spec in specs(pattern)):
         if spec.name in others - used.keys():
             yield _unlisted(spec.name, spec.span)
-        if spec.name not in used:
+        other = used.get(spec.name)
+        if not isinstance(other, Parsed):
             continue
-        known = used[spec.name].composite.attributes
+        known = other.composite.attributes
         for comparison in comparisons(spec.filter):
             if isinstance(comparison.left, Attribute) and comparison.left.name not in known:
                 yield PatternError(
@@ -144,11 +171,13 @@ def _unlisted(name: str, span: Span | None) -> PatternError:
     return PatternError("unlisted-composite", f"{name} is a subscription of this file", span, hint)
 
 
-def _keyless(pipeline: Pipeline, entry: Entry, used: Mapping[str, Parsed]) -> Iterator[PipelineError]:
+def _keyless(
+    pipeline: Pipeline, entry: Entry, used: Mapping[str, Parsed | Sender]
+) -> Iterator[PipelineError]:
     """Composites that cannot be told apart by the key of the subscription that uses them."""
     for other in used.values():
         for name in entry.key:
-            if name not in other.composite.attributes:
+            if name not in other.attributes:
                 yield pipeline.error(
                     "composite-without-key",
                     f"{entry.name} is detected by {name}, but the composite {other.entry.name} has no {name}",
@@ -162,10 +191,12 @@ def _patterns(subscription: Subscription) -> tuple[Pattern, ...]:
 
 
 def _variable_kinds(
-    subscription: Subscription, catalog: Catalog, used: Mapping[str, Parsed]
+    subscription: Subscription, catalog: Catalog, used: Mapping[str, Parsed | Sender]
 ) -> dict[str, str]:
     """The type of each variable of the pattern: that of the attribute which binds it."""
-    composites: dict[str, Mapping[str, str]] = {name: one.composite.attributes for name, one in used.items()}
+    composites: dict[str, Mapping[str, str]] = {
+        composite.name: composite.attributes for one in used.values() for composite in one.composites
+    }
     for definition in subscription.definitions:
         composites[definition.name] = _bound(definition.pattern, catalog, composites)
     return _bound(subscription.pattern, catalog, composites)

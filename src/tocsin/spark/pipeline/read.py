@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tocsin.algebra.subscription import Reading
 from tocsin.errors import InputError, PipelineError, PipelineErrors, did_you_mean
 from tocsin.languages.registry import ALIASES, LANGUAGES
+from tocsin.spark.completion import LANGUAGES as SENDING
+from tocsin.spark.completion import check_options
+from tocsin.spark.deliver import checked_receiver
 from tocsin.spark.pipeline.document import read_document
 from tocsin.spark.pipeline.jobs import plan_jobs
-from tocsin.spark.pipeline.model import Declarations, Entry, Pipeline, Source
+from tocsin.spark.pipeline.model import Attached, Declarations, Delivery, Entry, Pipeline, Source
 from tocsin.spark.pipeline.read_events import read_declarations
 from tocsin.spark.pipeline.read_outputs import read_outputs
 from tocsin.spark.pipeline.read_sources import read_source
@@ -69,8 +73,8 @@ def _entry(table: Table, folder: Path) -> Entry:
         text = _pattern_file(table, folder / file)
         file = str(folder / file)
     language = table.text("language") or "core"
-    if language not in LANGUAGES and language not in ALIASES:
-        hint = did_you_mean(language, LANGUAGES)
+    if language not in (*LANGUAGES, *ALIASES, *SENDING):
+        hint = did_you_mean(language, (*LANGUAGES, *SENDING))
         table.note("unknown-language", f"there is no language {language!r}", "language", hint, value=True)
     entry = Entry(
         name,
@@ -79,22 +83,64 @@ def _entry(table: Table, folder: Path) -> Entry:
         file,
         language,
         table.texts("key") or (),
-        _reading(table.table("options")),
+        Reading() if language in SENDING else _reading(table.table("options")),
         table.texts("attributes"),
         table.texts("events") or (),
     )
+    if entry.sends:
+        options = _options(table.table("options"), language)
+        entry = replace(entry, options=options, deliver=_delivery(table.table("deliver")))
+    if language == "ksu":
+        entry = replace(
+            entry,
+            correlation=table.text("correlation"),
+            types=_attached(table, folder, "types"),
+            assembly=_attached(table, folder, "assembly"),
+        )
     table.finish()
     return entry
 
 
-def _pattern_file(table: Table, path: Path) -> str | None:
+def _attached(table: Table, folder: Path, key: str) -> Attached | None:
+    file = table.text(key)
+    text = None if file is None else _pattern_file(table, folder / file, key)
+    return None if file is None or text is None else Attached(text, str(folder / file))
+
+
+def _pattern_file(table: Table, path: Path, key: str = "file") -> str | None:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as problem:
-        table.note("missing-file", f"{path} cannot be read: {problem.strerror}", "file", value=True)
+        table.note("missing-file", f"{path} cannot be read: {problem.strerror}", key, value=True)
     except UnicodeDecodeError:
-        table.note("unreadable-file", f"{path} is not text in UTF-8", "file", value=True)
+        table.note("unreadable-file", f"{path} is not text in UTF-8", key, value=True)
     return None
+
+
+def _delivery(table: Table | None) -> Delivery | None:
+    if table is None:
+        return None
+    every = table.text("every", required=True)
+    found = Delivery(every or "1s", table.number("capacity", 1), table.number("most", 1))
+    try:
+        checked_receiver(found.every, found.capacity, found.most)
+    except InputError as problem:
+        table.note(problem.code, problem.message, "every", problem.hint, value=True)
+    table.finish()
+    return found
+
+
+def _options(options: Table | None, language: str) -> dict[str, object]:
+    """The options of a language that sends events; each is asked for alone, so that every wrong one is noted."""
+    known: dict[str, object] = {}
+    for key in options.names() if options else ():
+        assert options is not None
+        try:
+            check_options(language, {key: options.values[key]})
+            known[key] = options.values[key]
+        except InputError as problem:
+            options.note(problem.code, problem.message, key, problem.hint, value=problem.code == "bad-option")
+    return known
 
 
 def _reading(options: Table | None) -> Reading:

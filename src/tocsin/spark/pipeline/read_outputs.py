@@ -80,6 +80,11 @@ def _check_output(table: Table, folder: str, mode: Mode, sources: Sequence[str],
             message, hint = f"{folder} overlaps with the output {other}", "give each its own path"
             table.note("duplicate-output", message, "path", hint, value=True)
     taken.append(folder)
+    check_folder(table, folder, mode)
+
+
+def check_folder(table: Table, folder: str, mode: Mode) -> None:
+    """An output must not replace anything but an earlier output, and that only if it may."""
     path = Path(folder)
     if "://" in folder or not path.exists():
         return

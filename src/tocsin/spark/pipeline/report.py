@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,10 @@ class Report:
     samples: Mapping[str, tuple[str, ...]]  # the first matches of what a console sink shows
     written: tuple[Written, ...]
     seconds: float
+    warnings: tuple[str, ...] = ()
+    lost: Mapping[str, Mapping[str, int]] = field(
+        default_factory=dict
+    )  # what was sent and not delivered, and why
 
     @property
     def total(self) -> Counters:
@@ -73,12 +77,17 @@ class Report:
             lines += ["", f"{name}: {_heading(len(shown), self.matches[name])}"]
             lines += [f"  {line}" for line in shown]
         lines += ["", *self._counters()]
+        for name, reasons in self.lost.items():
+            told = ", ".join(f"{count:,} {why}" for why, count in reasons.items()) or "none"
+            lines += ["", f"sent by {name} and not delivered: {told}"]
         if self.reasons:
             lines += ["", "dead letters"]
             lines += [f"  {count:,} × {reason}" for reason, count in self.reasons.items()]
         if self.written:
             lines += ["", "written"]
             lines += [f"  {_near(one.path)}  ({_count(one.rows, 'row', 'rows')})" for one in self.written]
+        if self.warnings:
+            lines += ["", "warnings", *(f"  {line}" for text in self.warnings for line in text.splitlines())]
         return "\n".join(lines)
 
     def _counters(self) -> Iterable[str]:

@@ -20,9 +20,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tocsin.runtime.feed import MAX_TOKENS
-from tocsin.spark.detect import prepare, relevant, run
+from tocsin.spark.deliver import deliver
+from tocsin.spark.job import prepare, relevant, run
 from tocsin.spark.pipeline.classify import classify, event_columns
-from tocsin.spark.pipeline.composites import as_events, carrying, opened
+from tocsin.spark.pipeline.composites import as_events, carrying, opened, sent_as_events
 from tocsin.spark.pipeline.jobs import Job, Plan, plan_jobs
 from tocsin.spark.pipeline.layout import (
     DEAD,
@@ -37,15 +38,23 @@ from tocsin.spark.pipeline.layout import (
     job_flag,
 )
 from tocsin.spark.pipeline.limit import hold_back
-from tocsin.spark.pipeline.model import Pipeline
+from tocsin.spark.pipeline.model import Delivery, Pipeline
 from tocsin.spark.pipeline.needed import with_needed
-from tocsin.spark.pipeline.outputs import dead_letters, write_dead_letters, write_matches
+from tocsin.spark.pipeline.outputs import (
+    check_sent_folders,
+    dead_letters,
+    write_dead_letters,
+    write_matches,
+    write_sent,
+)
 from tocsin.spark.pipeline.progress import Progress, Silent
 from tocsin.spark.pipeline.read import read_pipeline
 from tocsin.spark.pipeline.report import Counters, Report
 from tocsin.spark.pipeline.schema import Schema, build_schema
 from tocsin.spark.pipeline.sources import Opened, normalise, open_source
+from tocsin.spark.pipeline.warnings import pipeline_warnings
 from tocsin.spark.pipeline.words import first_matches
+from tocsin.spark.sent import sent, sent_tables
 from tocsin.spark.session import java_in_use, local_session
 
 
@@ -88,6 +97,9 @@ class _Outcome:
     matches: dict[str, DataFrame] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     composites: dict[str, Counters] = field(default_factory=dict)
+    sent: dict[str, int] = field(default_factory=dict)  # how many events of subscriptions were delivered
+    lost: dict[str, dict[str, int]] = field(default_factory=dict)  # and how many were not, by the reason
+    tables: dict[str, dict[str, DataFrame]] = field(default_factory=dict)  # and the events, by their tables
 
 
 def _run(
@@ -102,6 +114,7 @@ def _run(
     progress.begin(f"reading {', '.join(source.name for source in pipeline.sources)}")
     sources = [open_source(session, pipeline, source) for source in pipeline.sources]
     plan, schema = _plan(pipeline, sources)
+    check_sent_folders(pipeline, plan)
     whole_ids = all(source.whole_ids for source in sources)
     events = keep(classify(_events(pipeline, sources, schema, whole_ids), plan.jobs, schema))
     counted, reasons = _count(events, {one.source.name: one.read for one in sources})
@@ -114,11 +127,16 @@ def _run(
         found = keep(
             _detect(job, outcome.classified, _carried(pipeline, schema), pipeline.max_partial_matches)
         )
-        _add_matches(outcome, job, found)
+        _add_matches(outcome, job, found, {entry.name: entry.deliver for entry in pipeline.subscriptions})
         for name in (name for name in job.names if name in plan.composites):
             readers = [other for other in plan.jobs if name in other.reads]
-            rows = as_events(found, plan.composites[name], job.key, schema, whole_ids)
-            _add_composites(outcome, name, keep(classify(rows, readers, schema)))
+            if job.sends:
+                sent_rows = outcome.matches[name]
+                rows = sent_as_events(sent_rows, name, job.patterns[name], job.key, schema, whole_ids)
+            else:
+                (composite,) = plan.composites[name]
+                rows = as_events(found, composite, job.key, schema, whole_ids)
+            _add_composites(outcome, name, keep(classify(rows, readers, schema)), job.sends)
         progress.done(", ".join(f"{outcome.numbers[name]:,} {name}" for name in job.names))
 
     progress.begin("writing")
@@ -126,6 +144,7 @@ def _run(
         name: carrying(frame, _chosen(pipeline, name, schema)) for name, frame in outcome.matches.items()
     }
     written = write_matches(pipeline, chosen, outcome.numbers)
+    written += write_sent(pipeline, outcome.tables)
     splits = [split for source in sources for split in source.splits]
     written += write_dead_letters(
         pipeline, dead_letters(session, outcome.classified, splits), sum(outcome.reasons.values())
@@ -141,20 +160,47 @@ def _run(
         samples,
         tuple(written),
         time.monotonic() - started,
+        tuple(str(warning) for warning in pipeline_warnings(pipeline)),
+        outcome.lost,
     )
 
 
-def _add_matches(outcome: _Outcome, job: Job, found: DataFrame) -> None:
-    counts = {row["pattern"]: row["count"] for row in found.groupBy("pattern").count().collect()}
-    for name in job.names:
-        outcome.numbers[name] = counts.get(name, 0)
-        outcome.matches[name] = found.where(F.col("pattern") == name)
+def _add_matches(
+    outcome: _Outcome, job: Job, found: DataFrame, receivers: Mapping[str, Delivery | None]
+) -> None:
+    told = [F.count_if(F.col("what") == "push").alias("sent")] if job.sends else []
+    rows = found.groupBy("pattern").agg(F.count("*").alias("count"), *told).collect()
+    counts = {row["pattern"]: row["count"] for row in rows}
+    for name, patterns in job.patterns.items():
+        outcome.numbers[name] = sum(counts.get(pattern, 0) for pattern in patterns)
+        outcome.matches[name] = found.where(F.col("pattern").isin(list(patterns)))
+        if job.sends:
+            outcome.sent[name] = sum(row["sent"] for row in rows if row["pattern"] in patterns)
+            receiver = receivers[name]
+            if receiver is not None:
+                _deliver(outcome, name, receiver)
+            outcome.tables[name] = {
+                table: sent(outcome.matches[name], table)
+                for pattern in patterns
+                for table in sent_tables(job.compiled, pattern)
+            }
 
 
-def _add_composites(outcome: _Outcome, name: str, classified: DataFrame) -> None:
+def _deliver(outcome: _Outcome, name: str, receiver: Delivery) -> None:
+    """Let what a subscription sent wait for its receiver; what is lost on the way stays in its rows, with the reason."""
+    rows = outcome.matches[name]
+    delivered = deliver(rows, every=receiver.every, capacity=receiver.capacity, most=receiver.most)
+    others = rows.where(F.col("what") != "push")
+    outcome.matches[name] = delivered.unionByName(others, allowMissingColumns=True)
+    counts = {row["lost"]: row["count"] for row in delivered.groupBy("lost").count().collect()}
+    outcome.lost[name] = {why: count for why, count in sorted(counts.items(), key=str) if why is not None}
+    outcome.sent[name] = counts.get(None, 0)
+
+
+def _add_composites(outcome: _Outcome, name: str, classified: DataFrame, sends: bool) -> None:
     """Matches that are events of later jobs; they are counted like the events of a source."""
     outcome.classified.append(classified)
-    counts, reasons = _count(classified, {name: outcome.numbers[name]})
+    counts, reasons = _count(classified, {name: outcome.sent[name] if sends else outcome.numbers[name]})
     outcome.composites |= counts
     for reason, count in reasons.items():
         outcome.reasons[reason] = outcome.reasons.get(reason, 0) + count
@@ -167,7 +213,8 @@ def _plan(pipeline: Pipeline, sources: Sequence[Opened]) -> tuple[Plan, Schema]:
     certain = all(one.columns is not None for one in sources)
     plan = plan_jobs(pipeline, common=schema.kinds_of_columns() if certain else None)
     complete = with_needed(pipeline, schema, plan, sources)
-    return plan, complete.with_composites(pipeline, plan.composites.values())
+    composites = [composite for several in plan.composites.values() for composite in several]
+    return plan, complete.with_composites(pipeline, composites)
 
 
 def _events(pipeline: Pipeline, sources: Sequence[Opened], schema: Schema, whole_ids: bool) -> DataFrame:

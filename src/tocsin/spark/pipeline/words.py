@@ -32,8 +32,21 @@ def first_matches(matches: DataFrame, key: Sequence[str], rows: int) -> tuple[st
             [(c["role"], _attributes(c, key)) for c in row["constituents"]],
             row["variables"] or {},
         )
+        + _sent(row)
         for row in found
     )
+
+
+def _sent(row: Any) -> str:
+    """What a subscription sent, behind the events that made it do so."""
+    if "what" not in row:
+        return ""
+    if row["what"] != "push":
+        return f" → {row['what']} {row['value'] or ''}".rstrip()
+    tables = row["output"].asDict() if "output" in row and row["output"] is not None else {}
+    attributes: dict[str, object] = next((own.asDict() for own in tables.values() if own is not None), {})
+    known = {name: value for name, value in attributes.items() if value is not None and name != ORIGIN}
+    return f" → {_event(row['type'], known)}"
 
 
 def _attributes(constituent: Any, key: Sequence[str]) -> dict[str, object]:

@@ -11,7 +11,7 @@ from tocsin.algebra.completion.machine import Machine, Transition
 
 
 def decompose(machine: Machine) -> tuple[Machine, ...]:
-    """The independent parts of a machine; parts without transitions are left out.
+    """The independent parts of a machine; those where nothing ever moves or completes are left out.
 
     >>> from tocsin.algebra.completion.expression import TRUE, Parallel, Predicate
     >>> from tocsin.automata.machine.construct import construct
@@ -22,6 +22,9 @@ def decompose(machine: Machine) -> tuple[Machine, ...]:
     groups: dict[str, list[Transition]] = {}
     for transition in machine.transitions:
         groups.setdefault(parts[_home(transition, machine)], []).append(transition)
+    for final in (machine.success, machine.failure):
+        if final in machine.initial:
+            groups.setdefault(parts[final], [])
     if len(groups) <= 1:
         return (machine,)
     return tuple(

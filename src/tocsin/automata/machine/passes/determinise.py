@@ -32,8 +32,9 @@ def determinise(
     def row(configuration: int) -> list[tuple[int, tuple[Emit, ...]]]:
         possible = enabled(prepared, configuration)
         # Many kinds of events let the same transitions compete; each set is worked out once.
-        cells = {possible & them: react(prepared, configuration, possible & them) for them in set(wanted)}
-        return [cells[possible & them] for them in wanted]
+        competing = [possible & them for them in wanted]
+        cells = {some: react(prepared, configuration, some) for some in set(competing)}
+        return [cells[some] for some in competing]
 
     return explore(
         start(prepared), row, lambda configuration: status(prepared, configuration), alphabet, limit

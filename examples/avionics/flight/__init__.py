@@ -1,0 +1,1 @@
+"""The aircraft of the example: its components, a simulation of them, and figures about its correlations."""

@@ -1,0 +1,111 @@
+"""Plans of the completion family: detectors that walk a table and send events.
+
+ECL and the correlation language of KSU hand over *drafts*: which questions are asked of each event, what a step does, and
+what can be sent. Here they become programs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tocsin.algebra.predicate import Filter, attributes
+from tocsin.automata.compile import Compiled, FieldTest
+from tocsin.runtime import program as rt
+from tocsin.runtime.table import Cells, Stepper
+
+# How many cells of a table are worked out before the events come.
+MAX_PREPARED = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A detector before its questions have bits."""
+
+    stepper: Stepper
+    questions: tuple[Filter, ...]
+    kinds: tuple[int, ...] | None  # the combinations of answers there are; None if there are too many
+    emissions: tuple[rt.Emission, ...]
+    roles: tuple[str, ...] = ("event",)
+    registers: int = 0
+    uses: tuple[tuple[int, ...], ...] = ()  # for each emission, the registers it needs
+
+
+@dataclass(frozen=True, slots=True)
+class Drafts:
+    """Detectors, and for each subscription, in the order of the emissions' `output`, its name and its meaning."""
+
+    detectors: tuple[Draft, ...]
+    meanings: Mapping[str, str]
+
+    def __add__(self, other: Drafts) -> Drafts:
+        first = len(self.meanings)
+        moved = tuple(
+            replace(draft, emissions=tuple(e._replace(output=first + e.output) for e in draft.emissions))
+            for draft in other.detectors
+        )
+        return Drafts((*self.detectors, *moved), {**self.meanings, **other.meanings})
+
+
+def transducers(given: Drafts) -> Compiled:
+    """One plan for all drafts."""
+    drafts = given.detectors
+    bits: dict[Filter, int] = {}
+    for draft in drafts:
+        for question in draft.questions:
+            bits.setdefault(question, len(bits))
+    words = max(1, -(-len(bits) // 64))
+    detectors = tuple(_detector(draft, [bits[q] for q in draft.questions], words) for draft in drafts)
+    outputs = tuple(
+        rt.Output(
+            name, _sending(drafts, number), (), hashlib.blake2b(meaning.encode(), digest_size=16).hexdigest()
+        )
+        for number, (name, meaning) in enumerate(given.meanings.items())
+    )
+    taken = {
+        source[2]
+        for draft in drafts
+        for e in draft.emissions
+        for _, source in e.fields
+        if source[0] == "field"
+    }
+    asked = {name for question in bits for name in attributes(question)}
+    return Compiled(
+        rt.Plan(rt.VERSION, words, (), detectors, (), outputs),
+        tuple((bit, FieldTest(question)) for question, bit in bits.items()),
+        frozenset(taken | asked),
+    )
+
+
+def _sending(drafts: Sequence[Draft], output: int) -> tuple[int, ...]:
+    """The detectors that send something for a subscription; one that never does still has a place to report from."""
+    found = tuple(n for n, draft in enumerate(drafts) if any(e.output == output for e in draft.emissions))
+    return found or (0,)
+
+
+def _detector(draft: Draft, bits: Sequence[int], words: int) -> rt.Detector:
+    domain = np.zeros((1, words), np.uint64)
+    for bit in bits:
+        domain[0, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
+    width = max((len(own) for own in draft.uses), default=0)
+    uses = np.full((max(1, len(draft.emissions)), width), -1, np.int64)
+    for number, own in enumerate(draft.uses):
+        uses[number, : len(own)] = own
+    stepper = pickle.dumps(draft.stepper, protocol=5)
+    cells = prepared_cells(stepper, draft.kinds)
+    walk = rt.Walk(
+        rt.WALK, domain, tuple(bits), draft.registers, uses, stepper, pickle.dumps(cells, protocol=5)
+    )
+    return rt.Detector(walk, (), draft.roles, (), (), draft.emissions)
+
+
+def prepared_cells(stepper: bytes, kinds: Iterable[int] | None) -> Cells:
+    """The whole table if it fits the bound, else an empty one that is worked out as events ask for it."""
+    cells = Cells(stepper)
+    if kinds is not None and cells.fill(kinds, MAX_PREPARED):
+        return cells
+    return Cells(stepper)

@@ -1,0 +1,156 @@
+"""The walking kernel: runs one detector of the completion family over the events of many keys.
+
+A key has one state and some registers, which hold events that may have to be sent on. The kernel stops where the table has
+a gap; the shell fills it and lets the kernel go on.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+
+from tocsin.runtime import table
+from tocsin.runtime.program import Array, Walk
+from tocsin.runtime.table import CLEAR, EMIT, FIRST, KEEP, Cells
+
+# Columns of what was found; the registers that an emission needs follow, as pairs of an event and its start.
+FOUND_KEY, EMISSION, EVENT, ROLE, EVENT_START, EVENT_END, FOUND_WIDTH = range(7)
+# Where the kernel is, and how much it has found.
+AT_KEY, AT_ROW, FOUND, PLACES = range(4)
+DONE, GAP, FULL = range(3)
+
+
+class Walks(NamedTuple):
+    """Where the keys of one detector are: a configuration and the remembered events of each key that has any."""
+
+    keys: Array  # int64 (keys,), sorted
+    configurations: tuple[Hashable, ...]
+    registers: Array  # int64 (keys, registers, 2): event, or -1; its start
+
+
+def start(program: Walk) -> Walks:
+    """No key has seen an event yet."""
+    return Walks(np.empty(0, np.int64), (), np.empty((0, program.registers, 2), np.int64))
+
+
+@nb.njit(cache=True)
+def _run(  # type: ignore[no-untyped-def]
+    next, lists, offsets, actions, uses, key_rows, kinds, refs, starts, ends, states, registers, found, places
+):
+    """Feed rows to their keys from where `places` says; stops at a gap of the table or when `found` is full."""
+    for key in range(places[AT_KEY], len(key_rows) - 1):
+        for row in range(max(places[AT_ROW], key_rows[key]), key_rows[key + 1]):
+            places[AT_KEY], places[AT_ROW] = key, row
+            state, kind = states[key], kinds[row]
+            if next[state, kind] < 0:
+                return GAP
+            first, last = offsets[lists[state, kind]], offsets[lists[state, kind] + 1]
+            if places[FOUND] + last - first > len(found):
+                return FULL
+            for at in range(first, last):
+                what, number = actions[at, 0], actions[at, 1]
+                if what == KEEP or (what == FIRST and registers[key, number, 0] < 0):
+                    registers[key, number, 0], registers[key, number, 1] = refs[row], starts[row]
+                elif what == CLEAR:
+                    registers[key, number, 0] = -1
+                elif what == EMIT:
+                    new = places[FOUND]
+                    places[FOUND] += 1
+                    found[new, FOUND_KEY], found[new, EMISSION], found[new, EVENT] = key, number, refs[row]
+                    found[new, ROLE], found[new, EVENT_START] = actions[at, 2], starts[row]
+                    found[new, EVENT_END] = ends[row]
+                    for use in range(uses.shape[1]):
+                        register = uses[number, use]
+                        column = FOUND_WIDTH + 2 * use
+                        found[new, column] = registers[key, register, 0] if register >= 0 else -1
+                        found[new, column + 1] = registers[key, register, 1] if register >= 0 else 0
+            states[key] = next[state, kind]
+            places[AT_ROW] = row + 1
+    return DONE
+
+
+_tables: OrderedDict[bytes, Cells] = OrderedDict()
+_MOST_TABLES = 64
+
+
+def _cells(program: Walk) -> Cells:
+    """The table of a program in this process; what one task worked out, the next one has."""
+    if program.stepper not in _tables:
+        _tables[program.stepper] = pickle.loads(program.table)
+        if len(_tables) > _MOST_TABLES:
+            _tables.popitem(last=False)
+    _tables.move_to_end(program.stepper)
+    return _tables[program.stepper]
+
+
+def walk(
+    program: Walk,
+    before: Walks,
+    keys: int,
+    key: Array,
+    bits: Array,
+    refs: Array,
+    starts: Array,
+    ends: Array,
+) -> tuple[Array, Walks]:
+    """What a program sends for rows sorted by key and in the total order, and where its keys are then."""
+    cells = _cells(program)
+    kinds = _kinds(program, bits, cells)
+    states = np.zeros(keys, np.int64)
+    states[before.keys] = [cells.state(configuration) for configuration in before.configurations]
+    registers = np.full((keys, program.registers, 2), -1, np.int64)
+    registers[before.keys] = before.registers
+    key_rows = np.searchsorted(key, np.arange(keys + 1))
+    found = np.empty((max(64, len(key) // 4), FOUND_WIDTH + 2 * program.uses.shape[1]), np.int64)
+    places = np.zeros(PLACES, np.int64)
+    room = table.MAX_CELLS
+    while True:
+        reached = _run(
+            cells.next, cells.lists, *cells.action_lists(), program.uses, key_rows,
+            kinds, refs, starts, ends, states, registers, found, places,
+        )  # fmt: skip
+        if reached == DONE:
+            break
+        if reached == FULL:
+            grown = np.empty((2 * len(found) + len(cells.actions), found.shape[1]), np.int64)
+            grown[: len(found)] = found
+            found = grown
+        elif cells.size > room:
+            cells, states = _afresh(program, cells, states)
+            kinds = _kinds(program, bits, cells)
+            room = max(table.MAX_CELLS, 2 * cells.size)  # the states in use may be many themselves
+        else:
+            cells.cell(int(states[places[AT_KEY]]), int(kinds[places[AT_ROW]]))
+    moved = np.flatnonzero((states != 0) | (registers[:, :, 0] >= 0).any(axis=1))
+    after = Walks(moved, tuple(cells.states[state] for state in states[moved].tolist()), registers[moved])
+    return found[: places[FOUND]], after
+
+
+def _kinds(program: Walk, bits: Array, cells: Cells) -> Array:
+    """The kind of each row. Few kinds come up, so each is looked at once."""
+    own = bits & program.domain[0]
+    if own.shape[1] == 1:
+        distinct, inverse = np.unique(own[:, 0], return_inverse=True)
+        words = distinct[:, None]
+    else:
+        words, inverse = np.unique(own, axis=0, return_inverse=True)
+    answers = [
+        sum(1 << i for i, bit in enumerate(program.bits) if row[bit >> 6] >> (bit & 63) & 1)
+        for row in words.tolist()
+    ]
+    numbers = np.array([cells.kind(answer) for answer in answers], np.int64)
+    return numbers[inverse.reshape(-1)] if len(numbers) else np.empty(0, np.int64)
+
+
+def _afresh(program: Walk, cells: Cells, states: Array) -> tuple[Cells, Array]:
+    """A table that knows nothing but the states that are in use."""
+    empty = Cells(program.stepper)
+    _tables[program.stepper] = empty
+    distinct, inverse = np.unique(states, return_inverse=True)
+    numbers = np.array([empty.state(cells.states[state]) for state in distinct.tolist()], np.int64)
+    return empty, numbers[inverse]

@@ -1,0 +1,79 @@
+"""What a worker runs for a replay: a detection policy in front of the kernels. It loads no pattern and no pyspark.
+
+The columns of an arrival: `place` (the worker it is for), `arrival`, `source`, `start`, `end`, `id`, `wanted` (whether the
+pattern looks at it), and `event`, the columns of `runtime.partition`, which is null but for wanted events of the place's keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tocsin.events.stability import Policy
+from tocsin.runtime.feed import feed
+from tocsin.runtime.matches import to_arrow
+from tocsin.runtime.partition import batch_of
+from tocsin.runtime.program import from_bytes
+from tocsin.runtime.state import initial
+
+DETECTED_AT = "detected_at"  # the last column of the matches
+_ORDER = [(name, "ascending") for name in ("arrival", "end", "start", "id")]
+
+
+class ReplayJob(NamedTuple):
+    """What a worker is told: a plan with one output, the schema of the matches, and how to make the policy."""
+
+    plan: bytes
+    schema: bytes
+    keys: int
+    limit: int
+    policy: Callable[[], Policy[int]]
+
+
+def replay_partition(job: ReplayJob, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The matches of the places in a partition, each with the arrival after which it was found."""
+    collected = [batch for batch in batches if batch.num_rows]
+    if not collected:
+        return
+    table = pa.Table.from_batches(collected)
+    for place in pc.unique(table.column("place")):
+        own = table.filter(pc.equal(table.column("place"), place))
+        yield from _replay(job, own.sort_by(_ORDER).combine_chunks())
+
+
+def _replay(job: ReplayJob, table: pa.Table) -> Iterator[pa.RecordBatch]:
+    plan = from_bytes(job.plan)
+    schema = pa.ipc.read_schema(pa.py_buffer(job.schema))
+    arrivals = table.column("arrival").cast(schema.field(DETECTED_AT).type)
+    payload = table.column("event").combine_chunks()
+    events, here = pa.Table.from_struct_array(payload), payload.is_valid().to_pylist()
+    times_out = any(detector.timer_names for detector in plan.detectors)
+    policy, state = job.policy(), initial(plan)
+    for row, (source, start, end, id, wanted, now) in enumerate(_log(table)):
+        used = policy.arrive(source, row if wanted else None, end, (end, start, id), now)
+        policy.late.clear()  # they are left out, and nobody asks for them
+        own = [event for event in used if here[event]]
+        if not own and not (times_out and state.partial_matches):
+            continue
+        batch = batch_of(plan, events, np.array(own, np.int64), job.keys)
+        result = feed(plan, state, batch, policy.watermark, limit=job.limit)
+        assert result.state is not None
+        state = result.state
+        found = to_arrow(plan, result, 0, schema.remove(len(schema) - 1))
+        if found.num_rows:
+            when = pa.repeat(arrivals[row], found.num_rows)
+            yield from found.append_column(schema.field(DETECTED_AT), when).to_batches()
+
+
+def _log(table: pa.Table) -> Iterator[tuple[str | None, int, int, int | str, bool, int | None]]:
+    """Of each arrival the source, start, end, id, whether it is wanted, and the clock on the wall if there is one."""
+    columns = [table.column(name).to_pylist() for name in ("source", "start", "end", "id", "wanted")]
+    arrival = table.column("arrival")
+    clock = [None] * len(arrival)
+    if pa.types.is_timestamp(arrival.type):
+        clock = arrival.cast(pa.timestamp("us", arrival.type.tz)).cast(pa.int64()).to_pylist()
+    return zip(*columns, clock, strict=True)
