@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from tocsin.languages.binding import event as event
     from tocsin.languages.registry import parse as parse
     from tocsin.service import Service as Service
+    from tocsin.spark.deliver import deliver as deliver
     from tocsin.spark.detect import detect as detect
+    from tocsin.spark.replay import replay as replay
     from tocsin.spark.sent import sent as sent
     from tocsin.spark.session import local_session as local_session
 
@@ -26,10 +28,12 @@ _HOMES = {
     "PatternErrors": "tocsin.errors",
     "Service": "tocsin.service",
     "TocsinError": "tocsin.errors",
+    "deliver": "tocsin.spark.deliver",
     "detect": "tocsin.spark.detect",
     "event": "tocsin.languages.binding",
     "local_session": "tocsin.spark.session",
     "parse": "tocsin.languages.registry",
+    "replay": "tocsin.spark.replay",
     "sent": "tocsin.spark.sent",
 }
 __all__ = ["__version__", *_HOMES]

@@ -69,7 +69,7 @@ def deliver(
         that was lost, and `lost`, which is null or one of `overwritten`, `dropped` and `expired`. Rows that send nothing
         (`success`, `failure`, `trigger`, `skipped`, `dead`) are left out.
     """
-    receiver = _receiver(every, capacity, most)
+    receiver = checked_receiver(every, capacity, most)
     _check(matches)
     sent = matches.where(F.col("what") == "push").withColumn(_SENT, F.monotonically_increasing_id())
     in_order = Window.partitionBy("pattern", "key").orderBy("end", _SENT)
@@ -90,7 +90,8 @@ def deliver(
     return queued.mapInArrow(partial(deliver_partition, receiver), schema)
 
 
-def _receiver(every: str | None, capacity: int | None, most: int | None) -> Receiver:
+def checked_receiver(every: str | None, capacity: int | None, most: int | None) -> Receiver:
+    """The receiver that the arguments of `deliver` describe; raises `InputError` where they describe none."""
     for name, count in (("capacity", capacity), ("most", most)):
         if count is None:
             continue

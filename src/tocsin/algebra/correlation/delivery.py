@@ -60,10 +60,9 @@ def offer(queue: Queue, output: Output) -> Queue:
     (True, ['expired'])
     """
     queue = _expire(queue, output.time)
-    same = [
-        n for n, other in enumerate(queue.waiting) if (other.type, other.event) == (output.type, output.event)
-    ]
     overwrite = _choice(output, "overwrite")
+    port = (output.type, output.event)
+    same = [n for n, one in enumerate(queue.waiting) if (one.type, one.event) == port] if overwrite else []
     if overwrite == "recent":
         queue = _lose(queue, same, "overwritten")
     full = queue.capacity is not None and len(queue.waiting) >= queue.capacity
@@ -97,7 +96,8 @@ def deliver(
     queue = _expire(queue, now)
     # Sorting is stable: among equals, first come is first served.
     urgent = sorted(range(len(queue.waiting)), key=lambda n: -priority(queue.waiting[n]))[:most]
-    left = tuple(output for n, output in enumerate(queue.waiting) if n not in urgent)
+    taken = set(urgent)
+    left = tuple(output for n, output in enumerate(queue.waiting) if n not in taken)
     return replace(queue, waiting=left), tuple(queue.waiting[n] for n in urgent)
 
 
@@ -126,6 +126,9 @@ def _choice(output: Output, attribute: str) -> str | None:
 
 
 def _lose(queue: Queue, numbers: Collection[int], why: Why) -> Queue:
-    left = tuple(output for n, output in enumerate(queue.waiting) if n not in numbers)
+    if not numbers:
+        return queue
+    gone = set(numbers)
+    left = tuple(output for n, output in enumerate(queue.waiting) if n not in gone)
     lost = (*queue.lost, *(Lost(queue.waiting[n], why) for n in numbers))
     return replace(queue, waiting=left, lost=lost)
