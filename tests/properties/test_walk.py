@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,9 +58,9 @@ def sent(compiled: Compiled, streams: Sequence[Sequence[Fields]], cuts: Sequence
                 places = [result.events.column("at")[ref].as_py() for ref in matches.refs[own].tolist()]
                 roles = [detector.roles[role] for role in matches.roles[own].tolist()]
                 (key,) = result.keys[matches.key[i]]
-                found[key].append(
-                    (places[-1] + 1, detector.emissions[number], dict(zip(roles, places, strict=True)))
-                )
+                # Of two events with one role the first counts: it was kept, and the other only completed the match.
+                named = dict(zip(reversed(roles), reversed(places), strict=True))
+                found[key].append((places[-1] + 1, detector.emissions[number], named))
     return found
 
 
@@ -199,7 +200,7 @@ def test_spark_sends_what_the_tree_sends(
             pushed = Counter((int(row.constituents[-1].id), row.value) for row in own if row.what == "push")
             ended = [(int(row.constituents[-1].id), row.what) for row in own if row.what != "push"]
             assert (pushed, ended) == tree_run(expression, trace, reading), (expression, trace)
-    assert len({row.match_id for row in found}) == len(found)
+    assert len({(row.pattern, row.match_id) for row in found}) == len(found)
 
 
 @pytest.mark.spark
@@ -208,8 +209,6 @@ def test_spark_sends_what_the_tree_sends(
 def test_spark_sends_what_the_definitions_say(
     spark: SparkSession, drawn: list[tuple[ksu.Correlation, list[Arrival]]], reading: ksu.Reading
 ) -> None:
-    from dataclasses import asdict, replace
-
     from tocsin.spark.detect import detect
 
     every = [arrival for _, trace in drawn for arrival in trace]
@@ -223,7 +222,7 @@ def test_spark_sends_what_the_definitions_say(
     frame = spark.createDataFrame(rows, "key long, at long, type string, source string" + columns)
     libraries, ports = {}, {}
     for n, (correlation, _) in enumerate(drawn):
-        one = replace(whole(correlation, every), name=f"C{n}")
+        one = replace(_apart(whole(correlation, every), n), name=f"C{n}")
         libraries[f"p{n}"] = ksu.Library((one,))
         ports[one.name] = {parameter.name: parameter.name for parameter in one.parameters}
     options = {**asdict(reading), "triggers": "true"}
@@ -248,6 +247,21 @@ def test_spark_sends_what_the_definitions_say(
                 (t, f"branch {b + 1}") for t, b, _ in triggered
             ]
             assert [a[0] for a in at if a[1] == "push"] == [push[0] for push in pushed]
+
+
+def _apart(correlation: ksu.Correlation, number: int) -> ksu.Correlation:
+    """The correlation with a type of its own for each event it makes: the attributes of one type must agree."""
+    count = 0
+
+    def renamed(statement: ksu.Statement) -> ksu.Statement:
+        nonlocal count
+        if not isinstance(statement, ksu.PushNew):
+            return statement
+        count += 1
+        return replace(statement, type=f"{statement.type}{number}_{count}")
+
+    cases = tuple(replace(case, body=tuple(map(renamed, case.body))) for case in correlation.cases)
+    return replace(correlation, cases=cases)
 
 
 def _type(arrivals: Sequence[Arrival], name: str) -> str:

@@ -190,3 +190,15 @@ def test_mistakes_in_names_of_columns_have_hints(events: DataFrame) -> None:
     with pytest.raises(PatternErrors, match="known: id, key") as caught:
         detect(events, "[A(w = 1)][B(v = 'x')]", time="t", time_unit="s")
     assert [error.code for error in caught.value.errors] == ["unknown-attribute", "type-mismatch"]
+
+
+def test_fields_of_a_struct_are_attributes(spark: SparkSession) -> None:
+    rows = [(1, "A", (5, "x")), (2, "B", (5, "y")), (3, "B", (6, "y"))]
+    frame = spark.createDataFrame(rows, "t long, type string, at struct<floor: int, room: string>")
+    for text in ("[A(at.floor=$f)];[B(at.floor=$f)]", "[A];[B(at.room='y')] where A.at.floor = B.at.floor"):
+        (row,) = detect(frame, text, time="t", time_unit="s", id="t").collect()
+        assert [c.id for c in row.constituents] == ["1", "2"], text
+    found = detect(
+        frame, "repeat {push(Up {to = event.at.floor}) {B}}", language="ecl", time="t", time_unit="s"
+    )
+    assert sorted(row.output.Up.to for row in found.collect()) == [5, 6]

@@ -242,7 +242,8 @@ def test_subscriptions_with_the_same_key_are_one_job(folder: Path) -> None:
     (job,) = plan_jobs(read_pipeline(folder / "pipeline.toml")).jobs
     assert job.names == ("Opened", "Again")
     assert job.reads == ()
-    assert [definition.name for definition in job.subscriptions[1].definitions] == ["Opened"]
+    again, _ = job.compiled.graph.outputs[1]
+    assert [definition.name for definition in again.definitions] == ["Opened"]
 
 
 def test_an_output_that_is_there_is_not_overwritten_unless_the_file_says_so(folder: Path) -> None:

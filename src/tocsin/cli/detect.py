@@ -7,12 +7,15 @@ import json
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from tocsin.cli.pattern import add_pattern, given_pattern
+from tocsin.cli.check_ksu import read_types
+from tocsin.cli.pattern import GivenPattern, add_pattern, given_pattern
+from tocsin.cli.texts import located, read_text
 from tocsin.errors import InputError
+from tocsin.spark.completion import Ports, compile_texts, ports_of, read_library, read_program
 
 SHOWN = 100  # matches in a table, if not said otherwise
 EVENTS = 12  # events of a match in a table
@@ -25,7 +28,10 @@ examples:
   tocsin detect '[Open(room=$x)];[Close(room=$x)]' --from doors.csv
   tocsin detect '([Door], [Temp(temp<15) in {Temp(temp<15), T1}])_{T1=5min}' --from day.parquet --key room
   tocsin detect @pattern.tocsin --from day.jsonl --time ts --time-unit ms --output jsonl | jq .match_id
+  tocsin detect 'repeat {push(low) {<altitude < 500>}}' --language ecl --from flight.csv
+  tocsin detect @latest.cor --types events.idl --ports 'Latest.a=GPS.out1,Latest.b=INS.out1' --from flight.csv
 """
+_KSU = ("types", "assembly", "ports")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -53,6 +59,14 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--id", metavar="COLUMN", help="a unique column; it orders events of the same time")
     parser.add_argument(
+        "--source", metavar="COLUMN", help="the device or port an event is from; else `source`"
+    )
+    parser.add_argument("--types", type=Path, metavar="FILE", help="the event types of KSU, an .idl file")
+    parser.add_argument("--assembly", type=Path, metavar="FILE", help="the connections of KSU, a .cad file")
+    parser.add_argument(
+        "--ports", metavar="C.E=SOURCE,…", help="instead: where event E of correlation C comes from"
+    )
+    parser.add_argument(
         "--limit", type=int, metavar="N", help=f"show the first N matches; {SHOWN} in a table"
     )
     parser.add_argument(
@@ -68,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     if options.limit is not None and options.limit < 1:
         raise InputError("bad-option", f"--limit cannot be {options.limit}", hint="a number from 1 on")
     given = given_pattern(options)
-    given.parse()  # before Spark is started, which takes seconds
+    pattern = _read(given, options)  # before Spark is started, which takes seconds
     # Imported here, because it loads Spark.
     from tocsin.spark.detect import detect
     from tocsin.spark.failures import quiet_spark_errors
@@ -83,15 +97,16 @@ def run(options: argparse.Namespace) -> int:
     with given.located():
         matches = detect(
             frame,
-            given.text,
             language=given.language,
-            options=asdict(given.reading),
+            options=given.options,
             time=_time(options.time),
             type=options.type,
             event_type=options.event_type,
             key=key,
             id=options.id,
+            source=options.source,
             time_unit=options.time_unit,
+            **pattern,
         )
     limit = options.limit or (SHOWN if options.output == "table" else None)
     ordered = matches.orderBy("end", "start", "match_id")
@@ -100,11 +115,59 @@ def run(options: argparse.Namespace) -> int:
     rows = rows[:limit]
     if options.output == "jsonl":
         for row in rows:
-            print(json.dumps(_plain(row), ensure_ascii=False))
+            print(json.dumps(_plain({**row, "variables": dict(row["variables"])}), ensure_ascii=False))
     elif rows:
-        _print_table(rows, key or ())
-    _say(len(rows), more)
+        _print_table(rows, bool(key))
+    _say(len(rows), more, ("row", "rows") if given.sends else ("match", "matches"))
     return 0
+
+
+def _read(given: GivenPattern, options: argparse.Namespace) -> dict[str, Any]:
+    """The pattern, free of mistakes, and the event types and ports it needs, as `detect` takes them."""
+    for name in _KSU:
+        if getattr(options, name) is not None and given.language != "ksu":
+            message = f"--{name} means nothing to the language {given.language}"
+            raise InputError("unknown-option", message, hint="it is for KSU correlations")
+    if not given.sends:
+        given.parse()
+        return {"pattern": given.text}
+    if given.language == "ecl":
+        with given.located():
+            return {"pattern": read_program(given.text, given.options)}
+    return _read_correlations(given, options)
+
+
+def _read_correlations(given: GivenPattern, options: argparse.Namespace) -> dict[str, Any]:
+    types = read_types(options.types)
+    with given.located():
+        library = read_library(given.text, types)
+    ports = _ports(options.ports)
+    if options.assembly is not None:
+        if ports is not None:
+            raise InputError("bad-option", "--ports and --assembly say the same thing", hint="keep one")
+        text = read_text(options.assembly)
+        with located(str(options.assembly)):
+            ports = ports_of(text, [library], types)
+    with given.located():
+        # Only for its mistakes: which columns there are, Spark has to tell.
+        compile_texts({"": library}, "ksu", options=given.options, kinds={}, types=types, ports=ports)
+    return {"pattern": library, "types": types, "ports": ports}
+
+
+def _ports(text: str | None) -> Ports | None:
+    """The sources of `--ports`: for each correlation and each of its events, where that comes from."""
+    if text is None:
+        return None
+    found: dict[str, dict[str, str]] = {}
+    for binding in _names(text) or ():
+        end, equals, source = (part.strip() for part in binding.partition("="))
+        correlation, dot, event = end.partition(".")
+        if not (correlation and dot and event and equals and source):
+            hint = "write Correlation.event=source, as in Latest.a=GPS.out1"
+            raise InputError("bad-option", f"--ports {binding} binds no event to a source", hint=hint)
+        if found.setdefault(correlation, {}).setdefault(event, source) != source:
+            raise InputError("bound-twice", f"--ports binds {end} twice", hint="keep one of them")
+    return found
 
 
 def _names(text: str | None) -> list[str] | None:
@@ -116,11 +179,12 @@ def _time(text: str | None) -> str | list[str] | None:
     return names[0] if names and len(names) == 1 else names
 
 
-def _say(count: int, more: bool) -> None:
+def _say(count: int, more: bool, words: tuple[str, str]) -> None:
+    one, many = words
     if more:
-        print(f"the first {count} matches; --limit N shows more", file=sys.stderr)
+        print(f"the first {count} {many}; --limit N shows more", file=sys.stderr)
     else:
-        print("no match" if count == 0 else "1 match" if count == 1 else f"{count} matches", file=sys.stderr)
+        print(f"no {one}" if count == 0 else f"1 {one}" if count == 1 else f"{count} {many}", file=sys.stderr)
 
 
 def _plain(value: Any) -> Any:
@@ -140,7 +204,7 @@ def _plain(value: Any) -> Any:
             return str(value)
 
 
-def _print_table(rows: Sequence[Mapping[str, Any]], key: Sequence[str]) -> None:
+def _print_table(rows: Sequence[Mapping[str, Any]], keyed: bool) -> None:
     # Imported here, because only a table needs it.
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -151,9 +215,11 @@ def _print_table(rows: Sequence[Mapping[str, Any]], key: Sequence[str]) -> None:
     headings = [
         "start",
         "end",
-        *(["key"] if key else []),
+        *(["key"] if keyed else []),
+        *(["pattern"] if len({row["pattern"] for row in rows}) > 1 else []),
         "events",
-        *(["variables"] if _any(rows, "variables") else []),
+        *(["variables"] if any(row["variables"] for row in rows) else []),
+        *(["what", "type", "value"] if "what" in rows[0] else []),
     ]
     for heading in headings:
         table.add_column(heading, no_wrap=heading in ("start", "end"))
@@ -162,16 +228,16 @@ def _print_table(rows: Sequence[Mapping[str, Any]], key: Sequence[str]) -> None:
             "start": _moment(row["start"]),
             "end": _moment(row["end"]),
             "key": _attributes(row["key"]) if isinstance(row["key"], Mapping) else str(row["key"]),
+            "pattern": row["pattern"],
             "events": "\n".join(_events(row["constituents"])),
-            "variables": "\n".join(f"${name} = {value}" for name, value in row["variables"] or ()),
+            "variables": "\n".join(f"${name} = {value}" for name, value in row["variables"]),
+            "what": row.get("what") or "",
+            "type": row.get("type") or "",
+            "value": _sent(row),
         }
         table.add_row(*(Text(cells[heading]) for heading in headings))
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDE
     Console(width=width, highlight=False).print(table)
-
-
-def _any(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
-    return any(row[column] for row in rows)
 
 
 def _moment(value: datetime) -> str:
@@ -180,12 +246,25 @@ def _moment(value: datetime) -> str:
 
 def _events(constituents: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = [
-        f"{c['role']} {c['start']:%H:%M:%S} {_attributes(c.get('attributes') or {})}".rstrip()
+        f"{_role(c)} {c['start']:%H:%M:%S} {_attributes(c.get('attributes') or {})}".rstrip()
         for c in constituents
     ]
     if len(lines) <= EVENTS:
         return lines
     return [*lines[: EVENTS - 2], f"… {len(lines) - EVENTS + 1} more", lines[-1]]
+
+
+def _role(constituent: Mapping[str, Any]) -> str:
+    """The name that the pattern used; ECL has none for an event, and its type says more."""
+    return str(constituent["type"] if constituent["role"] == "event" else constituent["role"])
+
+
+def _sent(row: Mapping[str, Any]) -> str:
+    """The attributes of an event that was sent; the value of a constant and of all other rows."""
+    for table, attributes in (row.get("output") or {}).items():
+        if attributes is not None and table != "constant":
+            return _attributes(attributes)
+    return row.get("value") or ""
 
 
 def _attributes(attributes: Mapping[str, Any]) -> str:

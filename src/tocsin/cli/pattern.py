@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tocsin.algebra.subscription import Reading, Subscription
-from tocsin.errors import InputError, PatternErrors, PipelineError, PipelineErrors
+from tocsin.cli.texts import chosen, given_text, located
 from tocsin.events import Catalog
-from tocsin.languages.registry import LANGUAGES, parse
+from tocsin.languages.registry import LANGUAGES, SENDING, parse_subscription
+from tocsin.spark.completion import check_options
+
+ENDINGS = {".ecl": "ecl", ".cor": "ksu"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,61 +25,67 @@ class GivenPattern:
     text: str
     file: str | None
     language: str
-    reading: Reading
+    options: Mapping[str, object]
+
+    @property
+    def reading(self) -> Reading:
+        """How a language of patterns is read."""
+        return Reading.of(self.options)
+
+    @property
+    def sends(self) -> bool:
+        """Whether its language sends events, and does not only report matches."""
+        return self.language in SENDING
 
     def parse(self, catalog: Catalog | None = None) -> Subscription:
-        """The subscription it stands for."""
+        """The subscription it stands for, in a language of patterns."""
         with self.located():
-            return parse(self.text, self.language, catalog=catalog, reading=self.reading)
+            return parse_subscription(self.text, self.language, catalog=catalog, reading=self.reading)
 
-    @contextmanager
-    def located(self) -> Iterator[None]:
+    def located(self) -> AbstractContextManager[None]:
         """Mistakes of the pattern that come up inside name the file it is from."""
-        try:
-            yield
-        except PatternErrors as problems:
-            if self.file is None:
-                raise
-            found = [PipelineError(e.code, e.message, e.span, e.hint, self.file) for e in problems.errors]
-            raise PipelineErrors(found) from None
+        return located(self.file)
 
 
 def add_pattern(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of a pattern to a command."""
     parser.add_argument(
-        "pattern", metavar="PATTERN", help="the text of a pattern, or @FILE to read it from a file"
+        "pattern",
+        metavar="PATTERN",
+        action=_Pattern,
+        help="the text of a pattern, or @FILE to read it from a file",
     )
     parser.add_argument(
-        "--language", default="core", metavar="NAME", help=f"{', '.join(LANGUAGES)}; core if not given"
+        "--language",
+        metavar="NAME",
+        help=f"{', '.join((*LANGUAGES, *SENDING))}; by the ending of a file (.ecl, .cor), else core",
     )
     parser.add_argument(
         "--option",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="how the language is read, as in restart=always or strong_scope=first-symbol",
+        help="how the language is read, as in restart=always, unless_tie=failure or overwrite=earliest",
     )
+
+
+class _Pattern(argparse.Action):
+    """Keeps the pattern, and the language that its file is in; --language still has the last word."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any
+    ) -> None:
+        namespace.pattern = values
+        if namespace.language is None:
+            ending = Path(values).suffix if values.startswith("@") else ""
+            namespace.language = ENDINGS.get(ending, "core")
 
 
 def given_pattern(options: argparse.Namespace) -> GivenPattern:
     """The pattern of a command line."""
-    chosen: dict[str, object] = {}
-    for option in options.option:
-        name, equals, value = option.partition("=")
-        if not equals:
-            raise InputError(
-                "bad-option", f"--option {option} has no value", hint="write --option NAME=VALUE"
-            )
-        chosen[name.strip()] = value.strip()
-    reading = Reading.of(chosen)
-    if not options.pattern.startswith("@"):
-        return GivenPattern(options.pattern, None, options.language, reading)
-    path = Path(options.pattern[1:])
-    try:
-        return GivenPattern(path.read_text(encoding="utf-8"), str(path), options.language, reading)
-    except FileNotFoundError:
-        raise InputError("no-file", f"there is no file {path}") from None
-    except UnicodeDecodeError:
-        raise InputError("bad-file", f"{path} is not text in UTF-8") from None
-    except OSError as problem:
-        raise InputError("bad-file", f"{path} cannot be read: {problem.strerror}") from None
+    given = GivenPattern(*given_text(options.pattern), options.language, chosen(options.option))
+    if given.sends:
+        check_options(given.language, given.options)
+    else:
+        Reading.of(given.options)
+    return given

@@ -29,7 +29,7 @@ from tocsin.runtime.conditions import truth
 from tocsin.runtime.feed import Matches, Result
 from tocsin.runtime.leaves import Leaves, chosen, open_leaves
 from tocsin.runtime.outputs import output_columns
-from tocsin.runtime.program import Detector, Output, Plan
+from tocsin.runtime.program import Detector, Output, Plan, travelling
 from tocsin.values import Value, as_text
 
 MOMENT = pa.timestamp("us", tz="UTC")
@@ -112,7 +112,7 @@ def _lookup(result: Result, leaves: Leaves, match: int):  # type: ignore[no-unty
 
     def values(operand: tuple[Any, ...]) -> list[Value]:
         _, role, name = operand
-        column = result.events.column(f"field:{name}")
+        column = result.events.column(travelling("field", name))
         named = [number for number, known in enumerate(leaves.names) if known == role]
         own = [int(leaves.refs[at]) for at in places if leaves.roles[at] in named and leaves.refs[at] >= 0]
         return [column[ref].as_py() for ref in own]

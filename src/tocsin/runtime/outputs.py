@@ -16,7 +16,7 @@ import pyarrow as pa
 from tocsin.errors import InputError
 from tocsin.runtime.feed import Matches, Result
 from tocsin.runtime.leaves import Leaves
-from tocsin.runtime.program import Array, Detector, Emission
+from tocsin.runtime.program import Array, Detector, Emission, travelling
 
 
 def output_columns(
@@ -76,7 +76,7 @@ def _attributes(
         if source is not None and source[0] == "literal":
             arrays.append(pa.array([source[1]] * len(rows), field.type))
         elif source is not None:
-            column = result.events.column(f"field:{source[2]}").take(_refs(leaves, source[1], rows))
+            column = result.events.column(travelling("field", source[2])).take(_refs(leaves, source[1], rows))
             arrays.append(_cast(column.combine_chunks(), field, emission))
         elif carried is not None and carried.type.get_field_index(field.name) >= 0:
             arrays.append(_cast(carried.field(field.name), field, emission))

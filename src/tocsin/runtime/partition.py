@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from tocsin.runtime.feed import FOREVER, Batch, Result, feed
 from tocsin.runtime.matches import to_arrow
 from tocsin.runtime.ordering import encode_keys, total_order
-from tocsin.runtime.program import Array, Plan, from_bytes
+from tocsin.runtime.program import Array, Plan, from_bytes, travelling
 from tocsin.runtime.state import initial
 
 SLICE = 250_000  # rows per call of a kernel, which bounds what one call allocates
@@ -50,7 +50,7 @@ def detect_partition(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa
 
 def _results(plan: Plan, table: pa.Table, job: Job) -> Iterator[Result]:
     """Feed the partition slice by slice: whole keys together, a key of many events in several slices."""
-    start, end = _numbers(table, "start"), _numbers(table, "end")
+    start, end = numbers(table, "start"), numbers(table, "end")
     keys = [table.column(f"key{i}").combine_chunks() for i in range(job.keys)]
     codes, count = (np.zeros(len(end), np.int64), 1)
     if keys:
@@ -58,7 +58,7 @@ def _results(plan: Plan, table: pa.Table, job: Job) -> Iterator[Result]:
         count = len(distinct)
     ids = table.column("id").combine_chunks()
     order, offsets = total_order(codes, count, start, end, ids)
-    table = _with_copies(table, order, codes, end)
+    table = with_copies(table, order, codes, end)
     state = initial(plan)
     for rows, whole in _slices(order, offsets, end):
         until = FOREVER if whole else int(end[rows[-1]])
@@ -89,28 +89,29 @@ def _slices(order: Array, offsets: Array, end: Array) -> Iterator[tuple[Array, b
         first = stop
 
 
-def _numbers(table: pa.Table, name: str) -> Array:
+def numbers(table: pa.Table, name: str) -> Array:
+    """A column of whole numbers."""
     return table.column(name).combine_chunks().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
 def batch_of(plan: Plan, table: pa.Table, rows: Array, keys: int) -> Batch:
     """Some rows of a partition, in this order, as the kernels take them."""
     part = table.take(pa.array(rows))
-    bits = [_numbers(part, f"bits{word}").view(np.uint64) for word in range(plan.words)]
+    bits = [numbers(part, f"bits{word}").view(np.uint64) for word in range(plan.words)]
     reported = [name for name in part.column_names if name in _REPORTED or name.startswith("field:")]
     return Batch(
         part.select(reported),
         [part.column(f"key{i}").combine_chunks() for i in range(keys)],
-        _numbers(part, "start"),
-        _numbers(part, "end"),
+        numbers(part, "start"),
+        numbers(part, "end"),
         None,
         np.stack(bits, axis=1),
-        [part.column(f"value:{name}").combine_chunks() for name in plan.columns],
+        [part.column(travelling("value", name)).combine_chunks() for name in plan.columns],
         ordered=True,
     )
 
 
-def _with_copies(table: pa.Table, order: Array, codes: Array, end: Array) -> pa.Table:
+def with_copies(table: pa.Table, order: Array, codes: Array, end: Array) -> pa.Table:
     """A column `copy` that tells rows apart that are equal in every column: 0 for the first, 1 for the next, …
 
     Such rows share an id, and are neighbours in the order. Usually there are none, and no column.

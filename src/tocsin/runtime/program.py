@@ -131,6 +131,14 @@ class Plan(NamedTuple):
     outputs: tuple[Output, ...]
 
 
+def travelling(what: str, attribute: str) -> str:
+    """The column in which an attribute travels to the workers, as a `value` to compare or a `field` to take.
+
+    A dot would lead into a struct, and what travels is no struct any more.
+    """
+    return f"{what}:{attribute.replace('.', '/')}"
+
+
 def to_bytes(plan: Plan) -> bytes:
     """The plan as bytes, small enough to travel with every task."""
     return zlib.compress(pickle.dumps(plan, protocol=5), 1)

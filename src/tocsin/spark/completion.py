@@ -21,8 +21,9 @@ from tocsin.automata.transduce import Drafts, transducers
 from tocsin.errors import InputError, PatternErrors, did_you_mean
 from tocsin.events import Catalog, EventType
 from tocsin.languages import ecl, ksu
+from tocsin.languages.registry import SENDING
 
-LANGUAGES = ("ecl", "ksu")
+LANGUAGES = tuple(SENDING)
 Ports = Mapping[str, Mapping[str, str]]
 Text = str | Program | Library
 

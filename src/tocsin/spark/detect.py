@@ -23,6 +23,7 @@ from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
 from tocsin.spark.completion import LANGUAGES as COMPLETION
 from tocsin.spark.completion import Ports, Text, compile_texts
 from tocsin.spark.job import prepare, relevant, run
+from tocsin.spark.stream import after_watermark, run_stream, with_watermark
 
 Pattern = Text | Subscription | Mapping[str, Text | Subscription]
 
@@ -47,8 +48,11 @@ def detect(
     ports: Ports | None = None,
     unreadable: str = "fail",
     max_partial_matches: int = MAX_TOKENS,
+    delay: str = "10s",
+    shards: int | None = None,
+    late: str = "fail",
 ) -> DataFrame:
-    """Composite events of one or several patterns over a table of events.
+    """Composite events of one or several patterns over a table or a stream of events.
 
     Args:
         pattern: the text of a pattern, a subscription, or a mapping of names to either; equal parts are detected once.
@@ -66,13 +70,17 @@ def detect(
         ports: instead of an assembly, for each correlation and each of its events the source it comes from.
         unreadable: what to do with rows without time, type or key, or that end before they start: `fail` or `drop`.
         max_partial_matches: stop with an error when a key holds more partial matches than this at once.
+        delay: in a stream, how long after an event that is already there an earlier one may still arrive.
+        shards: in a stream, into how many groups of keys the state is cut; by default `spark.sql.shuffle.partitions`.
+        late: in a stream, what to do with events that arrive later than that: `fail` or `drop`.
 
     Returns:
         One row per match, or per event that is sent; `tocsin.runtime.matches` describes the columns, and `tocsin.sent`
         gives the events that were sent, one table a type.
     """
-    if unreadable not in ("fail", "drop"):
-        raise InputError("bad-option", f"unreadable cannot be {unreadable!r}", hint="fail or drop")
+    for option, value in (("unreadable", unreadable), ("late", late)):
+        if value not in ("fail", "drop"):
+            raise InputError("bad-option", f"{option} cannot be {value!r}", hint="fail or drop")
     columns = event_columns(
         events,
         time=time,
@@ -100,14 +108,20 @@ def detect(
         compiled = compile(_subscriptions(pattern, language, catalog, Reading.of(options or {})))
     carried = _carried(events, columns, attributes)
     prepared = prepare(events, columns, compiled, catalog, carried)
+    wanted = relevant(compiled)
+    if events.isStreaming:
+        prepared, wanted = with_watermark(prepared, delay), after_watermark(wanted)
     problem = prepared["unreadable"]
     if unreadable == "fail":
         start = F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(F.col("start"))
         # No pattern looks at a row without a type, and yet it must get as far as the error.
-        used = prepared.where(relevant(compiled) | problem.isNotNull()).withColumn("start", start)
+        used = prepared.where(wanted | problem.isNotNull()).withColumn("start", start)
     else:
-        used = prepared.where(relevant(compiled) & problem.isNull())
-    return run(used.drop("unreadable"), events, columns, compiled, carried, max_partial_matches)
+        used = prepared.where(wanted & problem.isNull())
+    used = used.drop("unreadable")
+    if events.isStreaming:
+        return run_stream(used, events, columns, compiled, carried, max_partial_matches, shards, late)
+    return run(used, events, columns, compiled, carried, max_partial_matches)
 
 
 def _subscriptions(pattern: Pattern, language: str, catalog: Catalog, reading: Reading) -> list[Subscription]:

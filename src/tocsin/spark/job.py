@@ -37,8 +37,14 @@ def prepare(
         _id(events, columns).alias("id"),
         _type(events, columns).alias("type"),
         *(word.alias(f"bits{i}") for i, word in enumerate(_bits(events, columns, compiled, catalog, kinds))),
-        *(_value(name, kinds, compiled).alias(f"value:{name}") for name in compiled.plan.columns),
-        *(_field(events, columns, name).alias(f"field:{name}") for name in sorted(taken_fields(compiled))),
+        *(
+            _value(name, kinds, compiled).alias(rt.travelling("value", name))
+            for name in compiled.plan.columns
+        ),
+        *(
+            _field(events, columns, name).alias(rt.travelling("field", name))
+            for name in sorted(taken_fields(compiled))
+        ),
     ]
     if carried:
         selected.append(F.struct(*(attribute_column(name) for name in carried)).alias("attributes"))
@@ -168,13 +174,25 @@ def run(
     limit: int,
 ) -> DataFrame:
     """The matches in prepared rows: events of a key together, then one kernel call after the other per partition."""
-    attributes = _attributes_type(used, carried)
-    outputs = output_types(compiled, used, attributes) if sends(compiled) else None
-    schema = match_schema(_key_type(events, columns), attributes, outputs)
-    job = Job(rt.to_bytes(compiled.plan), schema.serialize().to_pybytes(), len(columns.key), limit)
+    job, schema = job_of(used, events, columns, compiled, carried, limit)
     keys = [f"key{i}" for i in range(len(columns.key))]
     together = used.repartition(*keys) if keys else used.coalesce(1)
     return together.mapInArrow(partial(detect_partition, job), from_arrow_schema(schema))
+
+
+def job_of(
+    used: DataFrame,
+    events: DataFrame,
+    columns: EventColumns,
+    compiled: Compiled,
+    carried: Sequence[str],
+    limit: int,
+) -> tuple[Job, pa.Schema]:
+    """What the workers are told, and the schema of the matches."""
+    attributes = _attributes_type(used, carried)
+    outputs = output_types(compiled, used, attributes) if sends(compiled) else None
+    schema = match_schema(_key_type(events, columns), attributes, outputs)
+    return Job(rt.to_bytes(compiled.plan), schema.serialize().to_pybytes(), len(columns.key), limit), schema
 
 
 def _key_type(events: DataFrame, columns: EventColumns) -> pa.DataType:

@@ -13,7 +13,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 from tocsin.algebra.correlation.types import DELIVERY_ATTRIBUTES
 from tocsin.automata.compile import Compiled
 from tocsin.errors import InputError
-from tocsin.runtime.program import Emission, Walk
+from tocsin.runtime.program import Emission, Walk, travelling
 from tocsin.values import Value
 
 # The types of IDL; Spark has no unsigned ones, so those take the next larger.
@@ -108,7 +108,7 @@ def _attributes(
         if source[0] == "literal":
             yield name, _type_of(source[1])
         else:
-            yield name, to_arrow_type(used.schema[f"field:{source[2]}"].dataType, timezone="UTC")
+            yield name, to_arrow_type(used.schema[travelling("field", source[2])].dataType, timezone="UTC")
     if emission.forwards is not None and carried is not None:
         # An event of a declared type holds what is declared, and what says how it is to be delivered.
         others = (
