@@ -65,36 +65,6 @@ def test_an_empty_expectation_fails() -> None:
         HANDLERS["run"](case, "local")
 
 
-# What Spark can be asked: the others are questions about a text, not about a table of events.
-ON_SPARK = ("run",)
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-@pytest.mark.parametrize("case", [c for c in CASES if c["kind"] in ON_SPARK], ids=lambda case: case["id"])
-def test_case_on_spark(case: dict[str, Any], spark: object) -> None:
-    expected, got = HANDLERS[case["kind"]](case, "spark")
-    assert same(expected, got)
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-def test_a_wrong_expectation_fails_on_spark(spark: object) -> None:
-    case = next(c for c in CASES if c["kind"] in ON_SPARK)
-    for key in case["expect"].keys() - {"aborted_at_end"}:
-        wrong = deepcopy(case)
-        wrong["expect"][key] = []
-        expected, got = HANDLERS[case["kind"]](wrong, "spark")
-        assert same(expected, got) is (case["expect"][key] == []), key
-
-
-def test_spark_is_not_asked_about_texts() -> None:
-    for case in CASES:
-        if case["kind"] not in ON_SPARK:
-            with pytest.raises(Skip, match="not of a table"):
-                HANDLERS[case["kind"]](case, "spark")
-
-
 # Cases of our own, in the same form: kinds of errors and warnings, machines as text, order of nested pushes.
 
 OURS: list[dict[str, Any]] = [

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from tocsin.cases.ksu import HANDLERS
-from tocsin.cases.model import Skip
 from tocsin.cases.runner import same
 from tocsin.errors import CaseError, TocsinError
 
@@ -75,36 +74,6 @@ def test_a_key_nobody_looks_at_fails() -> None:
 def test_an_empty_expectation_fails() -> None:
     with pytest.raises(CaseError, match="empty"):
         HANDLERS["match"](_case("match", "a", {}), "local")
-
-
-# What Spark can be asked: the others are questions about a text, not about a table of events.
-ON_SPARK = ("triggers", "correlation", "payload")
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-@pytest.mark.parametrize("case", [c for c in CASES if c["kind"] in ON_SPARK], ids=lambda case: case["id"])
-def test_case_on_spark(case: dict[str, Any], spark: object) -> None:
-    expected, got = HANDLERS[case["kind"]](case, "spark")
-    assert same(expected, got)
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-def test_a_wrong_expectation_fails_on_spark(spark: object) -> None:
-    case = next(c for c in CASES if c["kind"] in ON_SPARK)
-    for key in case["expect"].keys() - {"aborted_at_end"}:
-        wrong = deepcopy(case)
-        wrong["expect"][key] = []
-        expected, got = HANDLERS[case["kind"]](wrong, "spark")
-        assert same(expected, got) is (case["expect"][key] == []), key
-
-
-def test_spark_is_not_asked_about_texts() -> None:
-    for case in CASES:
-        if case["kind"] not in ON_SPARK:
-            with pytest.raises(Skip, match="not of a table"):
-                HANDLERS[case["kind"]](case, "spark")
 
 
 def test_an_engine_nobody_knows_is_refused() -> None:

@@ -24,9 +24,10 @@ from tocsin.algebra.completion.fields import Fields, holds
 from tocsin.algebra.correlation import expression as ksu
 from tocsin.algebra.correlation import semantics as definitions
 from tocsin.algebra.correlation.outcome import Arrival
-from tocsin.automata.acceptor.draft import compile_ksu
+from tocsin.automata.acceptor.draft import ksu_drafts
 from tocsin.automata.compile import Compiled, FieldTest
 from tocsin.automata.machine.draft import compile_ecl
+from tocsin.automata.transduce import transducers
 from tocsin.runtime import table
 from tocsin.runtime.feed import FOREVER, Batch, feed
 from tocsin.runtime.program import from_bytes, to_bytes
@@ -166,7 +167,7 @@ def test_the_walking_kernel_sends_what_the_definitions_say(
 ) -> None:
     correlation, trace = whole(*drawn), drawn[1]
     ports = {"C": {parameter.name: parameter.name for parameter in correlation.parameters}}
-    compiled = compile_ksu({"C": correlation}, ports=ports, reading=reading, told=True)
+    compiled = transducers(ksu_drafts({"C": correlation}, None, ports, reading, told=True, known=None))
     events: list[Fields] = [{**arrival.attributes, "source": arrival.event} for arrival in trace]
     (found,) = sent(compiled, [events], cuts)
     assert ksu_run(found, trace) == defined_run(correlation, trace, reading)

@@ -106,7 +106,6 @@ class Unify:
 
 
 Filter = Compare | And | Or | Not | Unify
-Bindings = Mapping[str, Value]
 
 
 def evaluate(filter: Filter, attributes: Mapping[str, Value], bound: dict[str, Value]) -> bool | None:

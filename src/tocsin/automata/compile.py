@@ -323,7 +323,6 @@ class _Writer:
             spec_list += (*accept, *other)
         move_at, step_at = _offsets(len(s.moves) for s in states), _offsets(len(m.steps) for m in moves)
         program = rt.Program(
-            family=rt.TOKENS,
             restart_always=self.detector.reading.restart == "always",
             variables=len(self.variables),
             links=len(self.links),

@@ -42,6 +42,15 @@ class Drafts:
     detectors: tuple[Draft, ...]
     meanings: Mapping[str, str]
 
+    @property
+    def attributes(self) -> frozenset[str]:
+        """The attributes that questions ask for, and that outputs take."""
+        asked = {
+            name for draft in self.detectors for question in draft.questions for name in attributes(question)
+        }
+        sources = (source for draft in self.detectors for e in draft.emissions for _, source in e.fields)
+        return frozenset(asked | {source[2] for source in sources if source[0] == "field"})
+
     def __add__(self, other: Drafts) -> Drafts:
         first = len(self.meanings)
         moved = tuple(
@@ -66,18 +75,10 @@ def transducers(given: Drafts) -> Compiled:
         )
         for number, (name, meaning) in enumerate(given.meanings.items())
     )
-    taken = {
-        source[2]
-        for draft in drafts
-        for e in draft.emissions
-        for _, source in e.fields
-        if source[0] == "field"
-    }
-    asked = {name for question in bits for name in attributes(question)}
     return Compiled(
         rt.Plan(rt.VERSION, words, (), detectors, (), outputs),
         tuple((bit, FieldTest(question)) for question, bit in bits.items()),
-        frozenset(taken | asked),
+        given.attributes,
     )
 
 
@@ -97,9 +98,7 @@ def _detector(draft: Draft, bits: Sequence[int], words: int) -> rt.Detector:
         uses[number, : len(own)] = own
     stepper = pickle.dumps(draft.stepper, protocol=5)
     cells = prepared_cells(stepper, draft.kinds)
-    walk = rt.Walk(
-        rt.WALK, domain, tuple(bits), draft.registers, uses, stepper, pickle.dumps(cells, protocol=5)
-    )
+    walk = rt.Walk(domain, tuple(bits), draft.registers, uses, stepper, pickle.dumps(cells, protocol=5))
     return rt.Detector(walk, (), draft.roles, (), (), draft.emissions)
 
 

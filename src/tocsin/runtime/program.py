@@ -19,8 +19,7 @@ from tocsin.errors import InputError
 
 Array = np.ndarray[Any, Any]
 
-VERSION = 2
-TOKENS, WALK = range(2)  # the families of programs, each with a kernel of its own
+VERSION = 3
 
 # Rows of `code`: (operation, a, b, c), evaluated on a stack with the truth values below.
 LEAF, COMPARE, BIND, UNIFY, AND, OR, NOT = range(7)
@@ -31,7 +30,6 @@ EQ, NE, LT, LE, GT, GE = range(6)
 class Program(NamedTuple):
     """One detector of the token family. Masks are 64 bits in an int64; ranges are a first row and the row after the last."""
 
-    family: int
     restart_always: bool
     variables: int  # how many variables a token carries
     links: int  # how many ends of strong links a token carries
@@ -58,7 +56,6 @@ class Walk(NamedTuple):
     they are filled when an event asks for them, by the stepper (see `table`).
     """
 
-    family: int
     domain: Array  # uint64 (1, W): the bits it looks at
     bits: tuple[int, ...]  # for each of its questions, the bit with the answer
     registers: int  # how many events it can remember

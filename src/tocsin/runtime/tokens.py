@@ -40,8 +40,6 @@ from tocsin.runtime.program import (
 NEVER = np.int64(1) << np.int64(62)  # a timer that does not run; also "for ever"
 LONG_AGO = -NEVER
 
-IGNORED, ACCEPTED, FAILED = range(3)
-
 # Columns of a token. Behind these come its variables (numbers of values, -1 unset), the ends of its strong links, its
 # timers (NEVER if stopped), and for each timer the next and the previous token in the timer's queue.
 STATE, KEY, NODE, LAST_START, LAST_END, NEXT, PREVIOUS, SAME_NODE, TOKEN_WIDTH = range(9)

@@ -14,7 +14,7 @@ from tocsin.errors import InputError
 from tocsin.events import Catalog, parse_timestamp
 from tocsin.spark.columns import EventColumns, attribute_kinds, micros
 from tocsin.spark.predicates import attribute_column, comparison_column
-from tocsin.values import Relation, Value, compare, kind
+from tocsin.values import Relation, Value, kind
 
 _KINDS = {"int": "number", "float": "number", "string": "string", "bool": "bool"}
 
@@ -26,13 +26,31 @@ def field_column(events: DataFrame, columns: EventColumns, name: str) -> Column 
     if name == "source":
         return attribute_column(columns.source).cast("string") if columns.source else None
     if name == "type":
-        return F.lit(columns.constant_type) if columns.type is None else _one_type(events, columns.type)
+        return type_column(events, columns)
     return attribute_column(name) if name in attribute_kinds(events) else None
 
 
-def _one_type(events: DataFrame, name: str) -> Column:
-    column = attribute_column(name)
-    return F.element_at(column, 1) if isinstance(events.schema[name].dataType, T.ArrayType) else column
+def type_column(events: DataFrame, columns: EventColumns) -> Column:
+    """The type of the events; the first one where an event has several."""
+    if columns.type is None:
+        return F.lit(columns.constant_type)
+    column = attribute_column(columns.type)
+    return F.element_at(column, 1) if _has_several(events, columns) else column
+
+
+def belongs_column(type: str, events: DataFrame, columns: EventColumns, catalog: Catalog) -> Column:
+    """Whether events are of a type, of one below it, or of one of a set; null where they have no type."""
+    members = sorted(catalog.members(type))
+    if columns.type is None:
+        return F.lit(columns.constant_type in members)
+    own = attribute_column(columns.type)
+    if _has_several(events, columns):
+        return F.arrays_overlap(own, F.array(*map(F.lit, members)))
+    return own.isin(members)
+
+
+def _has_several(events: DataFrame, columns: EventColumns) -> bool:
+    return columns.type is not None and isinstance(events.schema[columns.type].dataType, T.ArrayType)
 
 
 def holds_column(filter: Filter, events: DataFrame, columns: EventColumns, catalog: Catalog) -> Column:
@@ -87,21 +105,11 @@ def _type_compares(
     """An event belongs to its type and to every type above it."""
     if not isinstance(value, str):
         return F.lit(relation is Relation.NE)
-    members = sorted(catalog.members(value))
-    if columns.type is None:
-        return F.lit(_constant_type_compares(relation, value, columns.constant_type, members))
-    own = attribute_column(columns.type)
-    several = isinstance(events.schema[columns.type].dataType, T.ArrayType)
     if relation in (Relation.EQ, Relation.NE):
-        listed = F.array(*map(F.lit, members))
-        belongs = F.arrays_overlap(own, listed) if several else own.isin(members)
+        belongs = belongs_column(value, events, columns, catalog)
         return belongs if relation is Relation.EQ else ~belongs
-    if several:
+    if _has_several(events, columns):
+        assert columns.type is not None
+        own = attribute_column(columns.type)
         return F.exists(own, lambda one: comparison_column(one, relation, value, "string"))
-    return comparison_column(own, relation, value, "string")
-
-
-def _constant_type_compares(relation: Relation, value: str, own: str, members: list[str]) -> bool:
-    if relation in (Relation.EQ, Relation.NE):
-        return (own in members) is (relation is Relation.EQ)
-    return compare(own, relation, value) is True
+    return comparison_column(type_column(events, columns), relation, value, "string")

@@ -18,7 +18,7 @@ from tocsin.runtime import program as rt
 from tocsin.runtime.matches import match_schema
 from tocsin.runtime.partition import Job, detect_partition
 from tocsin.spark.columns import EventColumns, attribute_kinds, micros
-from tocsin.spark.fields import field_column, holds_column
+from tocsin.spark.fields import belongs_column, field_column, holds_column, type_column
 from tocsin.spark.predicates import attribute_column, filter_column
 from tocsin.spark.sent import output_types, sends
 
@@ -35,7 +35,7 @@ def prepare(
         _unreadable(columns, start, end).alias("unreadable"),
         *(attribute_column(name).alias(f"key{i}") for i, name in enumerate(columns.key)),
         _id(events, columns).alias("id"),
-        _type(events, columns).alias("type"),
+        type_column(events, columns).alias("type"),
         *(word.alias(f"bits{i}") for i, word in enumerate(_bits(events, columns, compiled, catalog, kinds))),
         *(
             _value(name, kinds, compiled).alias(rt.travelling("value", name))
@@ -69,15 +69,6 @@ def _id(events: DataFrame, columns: EventColumns) -> Column:
     return F.xxhash64(*(attribute_column(name) for name in hashable))
 
 
-def _type(events: DataFrame, columns: EventColumns) -> Column:
-    if columns.type is None:
-        return F.lit(columns.constant_type)
-    column = attribute_column(columns.type)
-    return (
-        F.element_at(column, 1) if isinstance(events.schema[columns.type].dataType, T.ArrayType) else column
-    )
-
-
 def _bits(
     events: DataFrame, columns: EventColumns, compiled: Compiled, catalog: Catalog, kinds: dict[str, str]
 ) -> list[Column]:
@@ -98,15 +89,7 @@ def _answer(
 ) -> Column:
     if isinstance(test, FieldTest):
         return holds_column(test.filter, events, columns, catalog)
-    of_type = F.lit(True)
-    if test.type is not None:
-        members = sorted(catalog.members(test.type))
-        if columns.type is None:
-            of_type = F.lit(columns.constant_type in members)
-        elif isinstance(events.schema[columns.type].dataType, T.ArrayType):
-            of_type = F.arrays_overlap(attribute_column(columns.type), F.array(*map(F.lit, members)))
-        else:
-            of_type = attribute_column(columns.type).isin(members)
+    of_type = F.lit(True) if test.type is None else belongs_column(test.type, events, columns, catalog)
     if test.filter is None:
         return of_type
     truth = filter_column(test.filter, kinds)

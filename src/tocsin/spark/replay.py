@@ -12,7 +12,7 @@ from functools import partial
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from tocsin.algebra.subscription import Reading, Subscription
 from tocsin.automata.compile import compile
@@ -21,10 +21,8 @@ from tocsin.events import Catalog
 from tocsin.events.stability import policy as new_policy
 from tocsin.languages.registry import parse
 from tocsin.runtime.feed import MAX_TOKENS
-from tocsin.runtime.matches import match_schema
-from tocsin.runtime.program import to_bytes
 from tocsin.spark.columns import attribute_kinds, event_columns
-from tocsin.spark.job import prepare, relevant
+from tocsin.spark.job import job_of, prepare, relevant
 from tocsin.spark.predicates import attribute_column
 from tocsin.spark.replay_worker import DETECTED_AT, ReplayJob, replay_partition
 
@@ -100,10 +98,11 @@ def replay(
     others = [name for name in events.columns if name not in columns.named]
     carried = tuple(dict.fromkeys([*others, arrival, source]))
     prepared = prepare(events, columns, compiled, catalog, carried)
-    schema = _schema(prepared, columns.key, arrival)
-    plan = to_bytes(compiled.plan)
+    batch, schema = job_of(prepared, events, columns, compiled, carried, max_partial_matches)
+    arrived = schema.field("constituents").type.value_type.field("attributes").type.field(arrival).type
+    schema = schema.append(pa.field(DETECTED_AT, arrived))
     keys = [f"key{number}" for number in range(len(columns.key))]
-    job = ReplayJob(plan, schema.serialize().to_pybytes(), len(keys), max_partial_matches, make_policy)
+    job = ReplayJob(batch._replace(schema=schema.serialize().to_pybytes()), make_policy)
     places = events.sparkSession.sparkContext.defaultParallelism if keys else 1
     told = _told(prepared, relevant(compiled), arrival, source, keys, places)
     return told.mapInArrow(partial(replay_partition, job), from_arrow_schema(schema))
@@ -112,16 +111,6 @@ def replay(
 def _sources(events: DataFrame, source: str) -> list[str]:
     named = events.select(attribute_column(source).cast("string").alias("source")).distinct()
     return sorted(row["source"] for row in named.where("source is not null").collect())
-
-
-def _schema(prepared: DataFrame, key: Sequence[str], arrival: str) -> pa.Schema:
-    """The columns of matches, and when each was detected."""
-    types = [to_arrow_type(prepared.schema[f"key{i}"].dataType, timezone="UTC") for i in range(len(key))]
-    one = types[0] if types else pa.string()
-    several = pa.struct(list(zip(key, types, strict=True)))
-    attributes = to_arrow_type(prepared.schema["attributes"].dataType, timezone="UTC")
-    schema = match_schema(several if len(key) > 1 else one, attributes)
-    return schema.append(pa.field(DETECTED_AT, attributes.field(arrival).type))
 
 
 def _told(

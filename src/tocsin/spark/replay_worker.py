@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from tocsin.events.stability import Policy
 from tocsin.runtime.feed import feed
 from tocsin.runtime.matches import to_arrow
-from tocsin.runtime.partition import batch_of
+from tocsin.runtime.partition import Job, batch_of
 from tocsin.runtime.program import from_bytes
 from tocsin.runtime.state import initial
 
@@ -25,12 +25,9 @@ _ORDER = [(name, "ascending") for name in ("arrival", "end", "start", "id")]
 
 
 class ReplayJob(NamedTuple):
-    """What a worker is told: a plan with one output, the schema of the matches, and how to make the policy."""
+    """What a worker is told: the job as for a table, with one output, and how to make the policy."""
 
-    plan: bytes
-    schema: bytes
-    keys: int
-    limit: int
+    batch: Job
     policy: Callable[[], Policy[int]]
 
 
@@ -46,8 +43,8 @@ def replay_partition(job: ReplayJob, batches: Iterable[pa.RecordBatch]) -> Itera
 
 
 def _replay(job: ReplayJob, table: pa.Table) -> Iterator[pa.RecordBatch]:
-    plan = from_bytes(job.plan)
-    schema = pa.ipc.read_schema(pa.py_buffer(job.schema))
+    plan = from_bytes(job.batch.plan)
+    schema = pa.ipc.read_schema(pa.py_buffer(job.batch.schema))
     arrivals = table.column("arrival").cast(schema.field(DETECTED_AT).type)
     payload = table.column("event").combine_chunks()
     events, here = pa.Table.from_struct_array(payload), payload.is_valid().to_pylist()
@@ -59,8 +56,8 @@ def _replay(job: ReplayJob, table: pa.Table) -> Iterator[pa.RecordBatch]:
         own = [event for event in used if here[event]]
         if not own and not (times_out and state.partial_matches):
             continue
-        batch = batch_of(plan, events, np.array(own, np.int64), job.keys)
-        result = feed(plan, state, batch, policy.watermark, limit=job.limit)
+        batch = batch_of(plan, events, np.array(own, np.int64), job.batch.keys)
+        result = feed(plan, state, batch, policy.watermark, limit=job.batch.limit)
         assert result.state is not None
         state = result.state
         found = to_arrow(plan, result, 0, schema.remove(len(schema) - 1))

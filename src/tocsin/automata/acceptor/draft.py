@@ -20,8 +20,7 @@ from tocsin.automata.acceptor.ports import port_filters
 from tocsin.automata.acceptor.program import Program, compile_correlation
 from tocsin.automata.acceptor.run import advance, start
 from tocsin.automata.acceptor.state import BranchState, State
-from tocsin.automata.compile import Compiled
-from tocsin.automata.transduce import Draft, Drafts, transducers
+from tocsin.automata.transduce import Draft, Drafts
 from tocsin.errors import LimitError
 from tocsin.runtime.program import Emission
 from tocsin.runtime.table import CLEAR, EMIT, FIRST, KEEP, Action
@@ -107,19 +106,6 @@ def _registers(program: Program, branch: int) -> range:
 
 def _register(program: Program, branch: int, event: str) -> int:
     return _registers(program, branch)[1 + sorted(program.kept).index(event)]
-
-
-def compile_ksu(
-    correlations: Mapping[str, Correlation],
-    *,
-    types: Types | None = None,
-    ports: Mapping[str, Mapping[str, str]] | None = None,
-    reading: Reading | None = None,
-    told: bool = False,
-    known: frozenset[str] | None = None,
-) -> Compiled:
-    """One plan for correlations by name; the arguments are those of `ksu_drafts`."""
-    return transducers(ksu_drafts(correlations, types, ports, reading or Reading(), told, known))
 
 
 def ksu_drafts(

@@ -123,7 +123,7 @@ def _jobs(
             continue
         patterns = {one.entry.name: one.patterns for one in senders} or {name: {name: name} for name in names}
         declared = [event_type for one in senders for event_type in one.declares]
-        catalog = _catalog(pipeline, common, [*declared, *composites])
+        catalog = pipeline.declarations.catalog(common, [*declared, *composites])
         of_composites = {composite.name for composite in composites}
         asked = {
             name: primitive_attributes(whole[name], of_composites)
@@ -135,22 +135,11 @@ def _jobs(
     return tuple(jobs)
 
 
-def _catalog(pipeline: Pipeline, common: Mapping[str, str] | None, others: Iterable[EventType]) -> Catalog:
-    """The declared types, and others as far as they have other names."""
-    known = {event_type.name for event_type in pipeline.declarations.types}
-    distinct: dict[str, EventType] = {}
-    for one in others:
-        if one.name not in known:
-            distinct.setdefault(one.name, one)
-    return pipeline.declarations.catalog(common, distinct.values())
-
-
 def _asked(senders: Iterable[Sender], name: str, composites: Iterable[EventType]) -> frozenset[str]:
     """The attributes that a sender names, but those that only events sent by others have."""
     own = next(one for one in senders if one.entry.name == name)
     elsewhere = {attribute for composite in composites for attribute in composite.attributes}
-    named = transducers(own.drafts).attributes
-    return named - elsewhere - {"type", "timestamp", "source", *OPTIONAL}
+    return own.drafts.attributes - elsewhere - {"type", "timestamp", "source", *OPTIONAL}
 
 
 def primitive_attributes(subscription: Subscription, composites: set[str]) -> frozenset[str]:

@@ -62,8 +62,14 @@ class Declarations:
     def catalog(
         self, common: Mapping[str, str] | None = None, composites: Iterable[EventType] = ()
     ) -> Catalog:
-        """A catalog of the declared types, with the composites of other subscriptions as further types."""
-        return Catalog([*self.types, *composites], self.sets, common=common, closed=self.strict)
+        """A catalog of the declared types, and of further ones: composites, what is sent, what an IDL file declares.
+
+        Of several with one name the first counts, and a declared one before all others.
+        """
+        known = {event_type.name: event_type for event_type in self.types}
+        for composite in composites:
+            known.setdefault(composite.name, composite)
+        return Catalog(known.values(), self.sets, common=common, closed=self.strict)
 
     @property
     def attributes(self) -> dict[str, str]:

@@ -128,9 +128,7 @@ def _catalog(
     known = (
         [c for one in used.values() for c in one.composites] if common or pipeline.declarations.strict else []
     )
-    declared = {event_type.name for event_type in pipeline.declarations.types}
-    distinct = {composite.name: composite for composite in known if composite.name not in declared}
-    return pipeline.declarations.catalog(common, distinct.values())
+    return pipeline.declarations.catalog(common, known)
 
 
 def _misused(

@@ -9,7 +9,7 @@ is done to it, so that the sum is a check: if an event got lost on the way, `Cou
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import reduce
@@ -127,7 +127,7 @@ def _run(
         found = keep(
             _detect(job, outcome.classified, _carried(pipeline, schema), pipeline.max_partial_matches)
         )
-        _add_matches(outcome, job, found, {entry.name: entry.deliver for entry in pipeline.subscriptions})
+        _add_matches(outcome, job, found, keep, {e.name: e.deliver for e in pipeline.subscriptions})
         for name in (name for name in job.names if name in plan.composites):
             readers = [other for other in plan.jobs if name in other.reads]
             if job.sends:
@@ -166,7 +166,11 @@ def _run(
 
 
 def _add_matches(
-    outcome: _Outcome, job: Job, found: DataFrame, receivers: Mapping[str, Delivery | None]
+    outcome: _Outcome,
+    job: Job,
+    found: DataFrame,
+    keep: Callable[[DataFrame], DataFrame],
+    receivers: Mapping[str, Delivery | None],
 ) -> None:
     told = [F.count_if(F.col("what") == "push").alias("sent")] if job.sends else []
     rows = found.groupBy("pattern").agg(F.count("*").alias("count"), *told).collect()
@@ -178,7 +182,7 @@ def _add_matches(
             outcome.sent[name] = sum(row["sent"] for row in rows if row["pattern"] in patterns)
             receiver = receivers[name]
             if receiver is not None:
-                _deliver(outcome, name, receiver)
+                _deliver(outcome, name, receiver, keep)
             outcome.tables[name] = {
                 table: sent(outcome.matches[name], table)
                 for pattern in patterns
@@ -186,10 +190,12 @@ def _add_matches(
             }
 
 
-def _deliver(outcome: _Outcome, name: str, receiver: Delivery) -> None:
+def _deliver(
+    outcome: _Outcome, name: str, receiver: Delivery, keep: Callable[[DataFrame], DataFrame]
+) -> None:
     """Let what a subscription sent wait for its receiver; what is lost on the way stays in its rows, with the reason."""
     rows = outcome.matches[name]
-    delivered = deliver(rows, every=receiver.every, capacity=receiver.capacity, most=receiver.most)
+    delivered = keep(deliver(rows, every=receiver.every, capacity=receiver.capacity, most=receiver.most))
     others = rows.where(F.col("what") != "push")
     outcome.matches[name] = delivered.unionByName(others, allowMissingColumns=True)
     counts = {row["lost"]: row["count"] for row in delivered.groupBy("lost").count().collect()}

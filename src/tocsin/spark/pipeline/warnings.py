@@ -7,7 +7,8 @@ from tocsin.automata.compile import compile
 from tocsin.automata.needs import dead_ends
 from tocsin.automata.never import never
 from tocsin.errors import PatternError, PatternErrors, PipelineError
-from tocsin.languages import ecl, ksu
+from tocsin.languages.ksu import parse_idl
+from tocsin.spark.completion import read_library, read_program
 from tocsin.spark.pipeline.model import Entry, Pipeline
 from tocsin.spark.pipeline.patterns import parse_entries
 from tocsin.spark.pipeline.senders import Sender, in_file
@@ -29,11 +30,12 @@ def pipeline_warnings(pipeline: Pipeline) -> tuple[PipelineError, ...]:
             problems = [*never(one.subscription, catalog), *dead_ends(one.subscription, automata)]
         if problems:
             found += in_file(pipeline, entry, PatternErrors(problems), entry.file)
-    return tuple(found)
+    # Subscriptions may share a file.
+    return tuple({str(warning): warning for warning in found}.values())
 
 
 def _of_sender(entry: Entry) -> list[PatternError]:
     if entry.language == "ecl":
-        return findings(ecl.parse(entry.text))
-    types = None if entry.types is None else ksu.parse_idl(entry.types.text)
-    return list(ksu.parse(entry.text, types).warnings)
+        return findings(read_program(entry.text, entry.options))
+    types = None if entry.types is None else parse_idl(entry.types.text)
+    return list(read_library(entry.text, types).warnings)
