@@ -31,7 +31,7 @@ VENV = ROOT / ".venv"
 PROGRAMS = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = PROGRAMS / ("python.exe" if os.name == "nt" else "python")
 STAMP = VENV / "tocsin-stamp"
-WARM = "src/tocsin/automata/execute.py"  # holds `warm`, which compiles the kernels
+WARM = "src/tocsin/cli/warm.py"  # compiles the kernels
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def set_up() -> None:
         run(
             Step(
                 "compile the kernels, once",
-                ("python", "-c", "from tocsin.automata.execute import warm; warm()"),
+                ("tocsin", "warm"),
             )
         )
     STAMP.write_text(wanted)

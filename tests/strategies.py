@@ -11,6 +11,7 @@ from collections.abc import Sequence as Items
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations, product
+from random import Random
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -29,6 +30,7 @@ from tocsin.algebra.pattern import (
     atoms,
     can_be_empty,
     pattern_variables,
+    walk,
 )
 from tocsin.algebra.predicate import (
     And,
@@ -41,6 +43,7 @@ from tocsin.algebra.predicate import (
     RoleAttribute,
     Variable,
 )
+from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Definition, Detection, Reading, Subscription
 from tocsin.events import Event, Interval, Value
 from tocsin.values import Relation
@@ -69,10 +72,20 @@ def _coin(draw: st.DrawFn) -> bool:
     return draw(_indices(2)) == 1
 
 
+_SIZES: dict[int, int] = {}
+
+
 @cache
 def _indices(size: int) -> st.SearchStrategy[int]:
     """Hypothesis takes its time to make a strategy, so each is made once."""
-    return st.integers(0, size - 1)
+    indices = st.integers(0, size - 1)
+    _SIZES[id(indices)] = size
+    return indices
+
+
+def dice(random: Random) -> st.DrawFn:
+    """Draws for the functions below, without Hypothesis: a hundred times as fast, and nothing is made smaller."""
+    return lambda strategy: random.randrange(_SIZES[id(strategy)])  # type: ignore[return-value]
 
 
 # Conditions
@@ -227,8 +240,7 @@ def _depth(draw: st.DrawFn, most: int) -> int:
     return _pick(draw, depths)
 
 
-@st.composite
-def subscriptions(
+def subscription(
     draw: st.DrawFn, *, depth: int = 3, definitions: int = 2, wild: bool = False
 ) -> Subscription:
     """Legal subscriptions.
@@ -257,6 +269,83 @@ def subscriptions(
     )
 
 
+subscriptions = st.composite(subscription)
+
+
+def plain_subscription(draw: st.DrawFn) -> Subscription:
+    """A subscription that asks about single events only, perhaps within a window, as most are that people write."""
+
+    def part(depth: int) -> Pattern:
+        kind = _pick(draw, ("atom", "atom", "sequence", "sequence", "repeat", "any")) if depth else "atom"
+        match kind:
+            case "sequence":
+                return Sequence(tuple(part(depth - 1) for _ in range(_pick(draw, (2, 3)))), order)
+            case "repeat":
+                return Repeat(part(depth - 1))
+            case "any":
+                return AnyOf(tuple(part(depth - 1) for _ in range(2)))
+            case _:
+                return _plain_atom(draw)
+
+    def windowed(timer: str) -> Pattern:
+        second = part(_pick(draw, (1, 2)))
+        return Timed(_plain_atom(draw), second, Timer(timer, after=window * SECOND))
+
+    window = _pick(draw, (1, 3, 6))
+    order = _pick(draw, (Order.WEAK, Order.STRONG))
+    shapes = (lambda: part(2), lambda: windowed("T1"), lambda: AnyOf((windowed("T1"), windowed("T2"))))
+    pattern: Pattern = _pick(draw, shapes)()
+    return Subscription(pattern, reading=Reading(_pick(draw, ("on-accept", "always"))))
+
+
+def _plain_atom(draw: st.DrawFn) -> Atom:
+    def specs(count: int) -> tuple[EventSpec, ...]:
+        return tuple(
+            EventSpec(
+                _pick(draw, TYPES),
+                Compare(Attribute("k"), _pick(draw, tuple(Relation)), Literal(_pick(draw, VALUES["k"])))
+                if _pick(draw, range(4)) == 3
+                else None,
+            )
+            for _ in range(count)
+        )
+
+    negated = _pick(draw, range(8)) == 7
+    return Atom(
+        specs(_pick(draw, (1, 1, 1, 2))), specs(_pick(draw, (1, 2) if negated else (0, 0, 0, 1))), negated
+    )
+
+
+_MATCHES = ("each", "any", "next", "leftmost", "adjacent")
+_TAKE = ("all", "all", "first 1", "first 2", "first 7", "last", "count")
+
+
+def selections() -> st.SearchStrategy[Selection]:
+    """Every way to say which matches are wanted, the default first."""
+    return st.tuples(st.sampled_from(_MATCHES), st.sampled_from(_TAKE)).map(lambda said: Selection.of(*said))
+
+
+@st.composite
+def selected(draw: st.DrawFn, asked: st.SearchStrategy[Subscription]) -> Subscription:
+    """Legal subscriptions, each with a selection that it can have."""
+    return selecting(draw(asked), draw(selections()))
+
+
+def a_selection(draw: st.DrawFn) -> Selection:
+    """Any way to say which matches are wanted."""
+    return Selection.of(_pick(draw, _MATCHES), _pick(draw, _TAKE))
+
+
+def selecting(subscription: Subscription, selection: Selection) -> Subscription:
+    """The subscription with this selection, or with one that it can have."""
+    composites = subscription.definitions or any(isinstance(n, AllOf) for n in walk(subscription.pattern))
+    if selection.matches == "adjacent" and composites:
+        selection = replace(selection, matches="next")
+    if selection.take == "count" and subscription.where is not None:
+        selection = replace(selection, take="last")
+    return replace(subscription, selection=selection)
+
+
 def _roles(pattern: Pattern) -> frozenset[str]:
     """The types under whose names a pattern takes events."""
     taken = (atom.domain if atom.negated else atom.accept for atom in atoms(pattern))
@@ -277,8 +366,7 @@ _ATTRIBUTES = tuple(
 )
 
 
-@st.composite
-def traces(draw: st.DrawFn, *, max_size: int = 10, keys: tuple[Value, ...] = ("p", "p", "q")) -> list[Event]:
+def trace(draw: st.DrawFn, *, max_size: int = 10, keys: tuple[Value, ...] = ("p", "p", "q")) -> list[Event]:
     """Events in the order they were made, which is not the order of their times.
 
     Args:
@@ -296,3 +384,6 @@ def traces(draw: st.DrawFn, *, max_size: int = 10, keys: tuple[Value, ...] = ("p
         )
         for number in range(1, size + 1)
     ]
+
+
+traces = st.composite(trace)

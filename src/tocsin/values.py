@@ -23,6 +23,20 @@ class Relation(StrEnum):
     GT = ">"
     GE = ">="
 
+    @property
+    def opposite(self) -> Relation:
+        """The relation that holds where this one does not, of values that can be compared."""
+        return _OPPOSITE[self]
+
+
+_OPPOSITE = {
+    Relation.EQ: Relation.NE,
+    Relation.NE: Relation.EQ,
+    Relation.LT: Relation.GE,
+    Relation.GE: Relation.LT,
+    Relation.GT: Relation.LE,
+    Relation.LE: Relation.GT,
+}
 
 _ORDERINGS = {
     Relation.LT: operator.lt,

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 
 from strategies import subscriptions
-from tocsin.algebra.check import MAX_DEPTH, MAX_ERRORS, UNREADABLE, check, depth
+from tocsin.algebra.check import MAX_DEPTH, MAX_ERRORS, UNREADABLE, check, depth, wanting
 from tocsin.algebra.pattern import AllOf, Atom, EventSpec, Order, Pattern, Repeat, Sequence, Timed, Timer
 from tocsin.algebra.predicate import And, Attribute, Compare, Literal, Not, Or, RoleAttribute, Variable
+from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Definition, Subscription
 from tocsin.errors import PatternErrors
 from tocsin.events import Catalog, EventType
@@ -202,3 +203,29 @@ def test_a_pattern_without_a_text_has_mistakes_without_a_place() -> None:
 @given(subscriptions(depth=4))
 def test_random_subscriptions_are_right(subscription: Subscription) -> None:
     assert check(subscription) == []
+
+
+# Which matches are wanted
+
+
+def test_a_subscription_keeps_the_selection_it_has() -> None:
+    asked = Selection.of("any", "first 2")
+    assert wanting(parse("[A]"), asked).selection == asked
+    assert wanting(parse("[A] with take = last"), asked).selection == Selection.of("any", "last")
+    assert wanting(parse("[A] with matches = next"), asked).selection == Selection.of("next", "first 2")
+    assert wanting(parse("[A] with matches = next"), None).selection == Selection.of("next")
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "code"),
+    [
+        ("[A] || [B]", Selection.of("adjacent"), "adjacent-composites"),
+        ("C := ([A]); [B]", Selection.of("adjacent"), "adjacent-composites"),
+        ("[A] where A.k = 1", Selection.of(take="count"), "count-where"),
+    ],
+)
+def test_a_selection_is_refused_that_the_pattern_cannot_have(text: str, asked: Selection, code: str) -> None:
+    with pytest.raises(PatternErrors) as caught:
+        wanting(parse(text), asked)
+    assert [error.code for error in caught.value.errors] == [code]
+    assert wanting(parse(text), Selection.of("leftmost", "last")).selection.matches == "leftmost"

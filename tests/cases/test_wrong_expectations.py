@@ -81,7 +81,7 @@ def _wrong_value(key: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 def _wrong_matches(matches: list[Any]) -> Iterator[tuple[str, Any]]:
     yield "not a list", None
-    other = {"events": [77], "at": 77, "t": [77, 77], "detected_after_arrival": 77}
+    other = {"events": [77], "at": 77, "t": [77, 77], "detected_after_arrival": 77, "count": 77}
     said = matches[0] if matches else ("events", "at", "t")
     yield "one that is not there", [*matches, {key: other[key] for key in said}]
     for number, match in enumerate(matches):
@@ -110,6 +110,9 @@ def _wrong_match(match: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield "it starts earlier", {**rest, key: [-1, value[1]]}
             yield "it ends later", {**rest, key: [value[0], _later(value[1])]}
             yield "it has no end", {**rest, key: value[:1]}
+        elif key == "count":
+            yield "it counts one more", {**rest, key: value + 1}
+            yield "the count as text", {**rest, key: str(value)}
     yield "nothing is said of it", {}
 
 

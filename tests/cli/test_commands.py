@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -215,6 +216,31 @@ def test_explain_checks_against_declared_types(capsys: pytest.CaptureFixture[str
     assert "did you mean 'string'?" in _run(capsys, "explain", "[Seen]", "--schema", path)[2]
 
 
+def test_explain_shows_what_the_subscriptions_of_a_pipeline_share(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    texts = {
+        "one": "[A(v > 1)][B]",
+        "same": "[A(v > 1)][B]",
+        "other": "[A(v > 2)][B] with matches = any, take = count",
+        "strict": "[A];[B]",
+    }
+    entries = "".join(
+        f'[[subscription]]\nname = "{n}"\npattern = "{t}"\nkey = "k"\n' for n, t in texts.items()
+    )
+    (tmp_path / "events.csv").write_text("time,type,k,v\n")
+    sources = '[[source]]\nname = "s"\nformat = "csv"\npath = "events.csv"\n'
+    sinks = '[[sink]]\nformat = "parquet"\npath = "out"\n'
+    (tmp_path / "pipeline.toml").write_text(sources + entries + sinks)
+    assert main(["explain", str(tmp_path / "pipeline.toml")]) == 0
+    shown = capsys.readouterr().out
+    assert "job 0: 4 subscriptions by k" in shown
+    assert "3 detectors, 1 more saved by sharing" in shown
+    assert "the pattern of one serves 2" in shown
+    assert "v: 2 questions, found by one look-up of its value" in shown
+    assert re.findall(r"1  (\w+)", shown.split("runs")[1]) == ["in", "counting", "one"]
+
+
 def test_explain_in_another_language(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = _run(capsys, "explain", '"A" followed by "B" within "1h"', "--language", "pretty")
     assert code == 0
@@ -248,3 +274,31 @@ def test_the_installed_command_never_shows_a_traceback() -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("^") >= 3
     assert "Traceback" not in done.stderr
+
+
+# Which matches are wanted
+
+
+def test_explain_says_which_matches_are_wanted_and_what_it_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = _run(
+        capsys, "explain", "[A];[B] with take = first 3", "--matches", "any", "--take", "last"
+    )
+    assert code == 0
+    told = out[out.index("matches\n") : out.index("tree\n")]
+    # The pattern says what is taken, and so the option does not.
+    assert "(any)" in told
+    assert "the first 3 of those" in told
+    assert "can double" in told
+
+
+@pytest.mark.parametrize(
+    "command", [("explain",), ("detect", "--from", "nowhere.csv")], ids=["explain", "detect"]
+)
+def test_a_selection_that_is_none_is_refused(
+    capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    name, *more = command
+    assert "did you mean 'leftmost'?" in _refused(capsys, name, "[A]", "--matches", "leftmst", *more)
+    assert "all, first 3, last or count" in _refused(capsys, name, "[A]", "--take", "first", *more)
+    ecl = ("repeat {push(x) {a}}", "--language", "ecl", "--take", "last")
+    assert "take means nothing to the language ecl" in _refused(capsys, name, *ecl, *more)

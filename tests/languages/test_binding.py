@@ -13,8 +13,9 @@ from languages.mistakes import mistakes
 from languages.tables import rows
 from tocsin.algebra.check import check
 from tocsin.algebra.pattern import Pattern
+from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Detection, Reading
-from tocsin.errors import PatternError, PatternErrors
+from tocsin.errors import InputError, PatternError, PatternErrors
 from tocsin.events import Catalog, EventType
 from tocsin.languages import core
 from tocsin.languages.binding import Expression, attribute, event, parse, show_subscription, variable
@@ -126,11 +127,13 @@ def test_a_subscription_has_everything() -> None:
     found = a.then(b).subscription(
         "mine",
         where=where,
+        matches="leftmost",
+        take="first 3",
         detection=Detection("guaranteed"),
         distribution="minimum-load",
         reading=Reading(restart="always"),
     )
-    text = "[A][B] where A.x = B.x with detection = guaranteed, distribution = minimum-load"
+    text = "[A][B] where A.x = B.x with matches = leftmost, take = first 3, detection = guaranteed, distribution = minimum-load"
     assert found == core.parse(text, reading=Reading(restart="always"), name="mine")
 
 
@@ -139,6 +142,22 @@ def test_a_subscription_is_checked() -> None:
         event("Q").then(a.where(x="p", y=1)).subscription(catalog=CATALOG)
     codes = [error.code for error in caught.value.errors]
     assert sorted(codes) == ["type-mismatch", "unknown-attribute", "unknown-type"]
+
+
+@pytest.mark.parametrize("wrong", [{"matches": "last"}, {"take": "first"}, {"take": "first -1"}])
+def test_a_selection_that_is_none_is_refused(wrong: dict[str, str]) -> None:
+    with pytest.raises(InputError, match="bad-selection"):
+        a.then(b).subscription(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_selection_that_the_pattern_cannot_have_is_refused() -> None:
+    with pytest.raises(PatternErrors, match="adjacent-composites"):
+        a.and_(b).subscription(matches="adjacent")
+
+
+def test_the_text_form_is_told_which_matches_are_wanted() -> None:
+    wanted = Selection.of("next", "count")
+    assert parse("eventA.then(eventB)", selection=wanted).selection == wanted
 
 
 def test_text_and_code_of_an_expression() -> None:
@@ -349,6 +368,8 @@ def test_hostile_texts_get_a_clear_answer(text: str) -> None:
         "([A], [B, T1])_{T1=1h}",
         "[A] where A.x = 1",
         "[A] with detection = guaranteed",
+        "[A] with matches = any",
+        "[A] with take = last",
     ],
 )
 def test_what_has_no_words_is_refused(text: str) -> None:

@@ -23,6 +23,7 @@ from tocsin.algebra.pattern import (
     Timer,
 )
 from tocsin.algebra.predicate import And, Attribute, Compare, Literal, Not, Or, RoleAttribute, Variable
+from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Definition, Detection, Reading, Subscription
 from tocsin.errors import PatternErrors
 from tocsin.events import Catalog, EventType
@@ -133,7 +134,7 @@ def test_the_whole_text() -> None:
         C1 := ([A];[B]);
         C2 := ([C1], [B])_{T1=1s};
         [C1] | [C2] where A.x = B.x AND A.s != 'p'
-        with detection = probabilistic(0.95), distribution = minimum-load
+        with take = first 3, detection = probabilistic(0.95), distribution = minimum-load, matches = leftmost
     """
     named = (
         Definition("C1", strong(A, B)),
@@ -153,8 +154,17 @@ def test_the_whole_text() -> None:
         Detection("probabilistic", 0.95),
         "minimum-load",
         reading,
+        Selection("leftmost", "first", 3),
         "mine",
     )
+
+
+def test_a_text_says_which_matches_it_wants_and_otherwise_it_is_asked_elsewhere() -> None:
+    elsewhere = Selection.of("any", "last")
+    assert parse("[A]", selection=elsewhere).selection == elsewhere
+    assert parse("[A] with take = count", selection=elsewhere).selection == Selection.of("any", "count")
+    # The default counts, too, if a text says it.
+    assert parse("[A] with matches = each, take = all", selection=elsewhere).selection == Selection()
 
 
 def test_nodes_know_their_place() -> None:
@@ -243,6 +253,17 @@ def test_a_report_reads_like_this() -> None:
         ("[A] with luck = 1", [("unknown-policy", "luck")]),
         ("[A] with detection = probabilistic(2)", [("bad-threshold", "2")]),
         ("[A] with detection = guaranteed, detection = best-effort", [("duplicate-name", "detection")]),
+        ("[A] with matches = leftmst, take = last", [("bad-selection", "leftmst")]),
+        ("[A] with matches = first 3", [("bad-selection", "first"), ("syntax", "3")]),
+        ("[A] with take = frist 3, matches = al", [("bad-selection", "frist"), ("bad-selection", "al")]),
+        ("[A] with take = first 0", [("bad-selection", "first 0")]),
+        ("[A] with take = first 2.5", [("bad-selection", "first 2.5")]),
+        ("[A] with take = first", [("syntax", "t")]),
+        ("[A] with take = all, take = last", [("duplicate-name", "take")]),
+        ("[A] || [B] with matches = adjacent", [("adjacent-composites", "[A] || [B]")]),
+        ("[A]([A] || [B] || [A]) with matches = adjacent", [("adjacent-composites", "[A] || [B] || [A]")]),
+        ("C := ([A] || [B]); [C] with matches = adjacent", [("adjacent-composites", "C")]),
+        ("[A] where A.x = 1 with take = count", [("count-where", "A.x = 1")]),
         ("[¬A ⊆ {A, B}]", [("bad-character", "¬"), ("bad-character", "⊆")]),
         ("[A(s = “p”)]", [("bad-character", "“p”")]),
         # What could not be read may have bound the variable, so nothing is said about it.
@@ -270,6 +291,7 @@ def test_a_place_is_complained_about_once() -> None:
         ("||".join(["[A]"] * 2_000), "too-deep"),
         ("[A(x = " + "9" * 5_000 + ")]", "bad-number"),
         ("[A(x = 1e999)]", "bad-number"),
+        ("[A] with take = first " + "9" * 5_000, "bad-number"),
         ("([A], [B])_{T1=" + "9" * 5_000 + "s}", "bad-duration"),
         ("[A]" * 100_000, "too-long"),
         ("[]" * 5_000, "syntax"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from strategies import patterns, subscriptions
+from strategies import patterns, selected, subscriptions
 from tocsin.algebra.check import check
 from tocsin.algebra.pattern import Atom, EventSpec, Pattern
 from tocsin.algebra.predicate import Unify
@@ -16,7 +16,7 @@ from tocsin.languages.core import parse, show, show_subscription
 
 @pytest.mark.slow
 @settings(max_examples=600)
-@given(subscriptions(depth=4, wild=True))
+@given(selected(subscriptions(depth=4, wild=True)))
 def test_what_is_printed_reads_back(subscription: Subscription) -> None:
     assert check(subscription) == []
     text = show_subscription(subscription)
@@ -54,6 +54,9 @@ def test_a_printed_pattern_reads_back(pattern: Pattern) -> None:
         "C1 := ([A];[B]);\n[C1]",
         "[A] where A.x = A.y AND NOT A.x = 1",
         "[A] with detection = probabilistic(0.95), distribution = minimum-load",
+        "[A];[B] with matches = leftmost, take = first 3, detection = guaranteed",
+        "[A] with matches = any",
+        "[A] with take = count",
     ],
 )
 def test_a_text_as_a_person_writes_it_is_printed_as_it_is(text: str) -> None:

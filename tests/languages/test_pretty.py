@@ -295,6 +295,8 @@ def test_a_timer_that_the_core_language_leaves_out_is_meant() -> None:
         "C1 := ([A]); [C1]",
         "[A] where A.x = 1",
         "[A] with detection = guaranteed",
+        "[A] with matches = any",
+        "[A] with take = last",
         "[A] with distribution = minimum-load",
     ],
 )

@@ -43,14 +43,14 @@ def _plain(composite: Composite) -> list[object]:
 
 
 @pytest.mark.slow
-@settings(SLOW, max_examples=2500)
+@settings(SLOW, max_examples=400)
 @given(subscriptions(), traces())
 def test_kernel_finds_what_the_reference_finds(subscription: Subscription, events: list[Event]) -> None:
     assert found(execute.detect(subscription, events)) == found(semantics.detect(subscription, events))
 
 
 @pytest.mark.slow
-@settings(SLOW, max_examples=600)
+@settings(SLOW, max_examples=200)
 @given(subscriptions(), traces(), st.lists(st.integers(-1, 10), max_size=4))
 def test_any_cut_of_the_stream_finds_the_same(
     subscription: Subscription, events: list[Event], cuts: list[int]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,13 +92,30 @@ def tree_run(
     return Counter((at, str(value)) for at, value in run.outputs), ended
 
 
-@settings(SLOW, max_examples=400)
+@settings(SLOW, max_examples=100)
 @given(expressions(), st.lists(traces, min_size=3, max_size=3), ecl_readings, cuts)
 def test_the_walking_kernel_sends_what_the_tree_sends(
     expression: Expression, several: list[list[Fields]], reading: Reading, cuts: list[int]
 ) -> None:
     program = Program((Subscription(None, expression),), reading=reading)
     found = sent(compile_ecl({"": program}), several, cuts)
+    for own, trace in zip(found, several, strict=True):
+        assert ecl_run(own) == tree_run(expression, trace, reading)
+
+
+@pytest.mark.slow
+@settings(SLOW, max_examples=250)
+@given(expressions(), st.integers(0, 2**32), ecl_readings, st.booleans())
+def test_twenty_thousand_cases_of_ecl(
+    expression: Expression, seed: int, reading: Reading, one_by_one: bool
+) -> None:
+    """250 expressions, each with 80 traces, which are 80 keys of one stream; half of them one event at a time."""
+    random = Random(seed)
+    several: list[list[Fields]] = [
+        [{"type": random.choice("abcde")} for _ in range(random.randrange(13))] for _ in range(80)
+    ]
+    program = Program((Subscription(None, expression),), reading=reading)
+    found = sent(compile_ecl({"": program}), several, list(range(1, 13)) if one_by_one else [])
     for own, trace in zip(found, several, strict=True):
         assert ecl_run(own) == tree_run(expression, trace, reading)
 
@@ -158,7 +176,7 @@ def whole(correlation: ksu.Correlation, trace: Sequence[Arrival]) -> ksu.Correla
     )
 
 
-@settings(SLOW, max_examples=400)
+@settings(SLOW, max_examples=100)
 @given(
     st.one_of(st.tuples(correlations, arrivals), st.tuples(controlled, switched_traces)), ksu_readings, cuts
 )
@@ -171,6 +189,28 @@ def test_the_walking_kernel_sends_what_the_definitions_say(
     events: list[Fields] = [{**arrival.attributes, "source": arrival.event} for arrival in trace]
     (found,) = sent(compiled, [events], cuts)
     assert ksu_run(found, trace) == defined_run(correlation, trace, reading)
+
+
+@pytest.mark.slow
+@settings(SLOW, max_examples=250)
+@given(st.one_of(correlations, controlled), st.integers(0, 2**32), ksu_readings, st.booleans())
+def test_twenty_thousand_cases_of_ksu(
+    drawn: ksu.Correlation, seed: int, reading: ksu.Reading, one_by_one: bool
+) -> None:
+    """250 correlations, each with 80 traces, which are 80 keys of one stream; half of them one event at a time."""
+    random = Random(seed)
+    names = sorted(parameter.name for parameter in drawn.parameters)
+    several = [
+        [Arrival(random.choice(names), None, {"x": n}, n) for n in range(random.randrange(13))]
+        for _ in range(80)
+    ]
+    correlation = whole(drawn, [arrival for trace in several for arrival in trace])
+    ports = {"C": {parameter.name: parameter.name for parameter in correlation.parameters}}
+    compiled = transducers(ksu_drafts({"C": correlation}, None, ports, reading, told=True, known=None))
+    streams: list[list[Fields]] = [[{**a.attributes, "source": a.event} for a in trace] for trace in several]
+    found = sent(compiled, streams, list(range(1, 13)) if one_by_one else [])
+    for own, trace in zip(found, several, strict=True):
+        assert ksu_run(own, trace) == defined_run(correlation, trace, reading)
 
 
 @pytest.mark.spark

@@ -622,3 +622,60 @@ def test_threads_may_publish_at_once() -> None:
     service.close()
     order = [100 * at + number for at in range(20) for number in range(4)]
     assert ids(found) == [list(pair) for pair in pairwise(order)]
+
+
+# --- which matches are wanted
+
+
+def test_a_subscriber_says_which_matches_it_wants_unless_the_expression_does(service: Service) -> None:
+    plain = told(service, "[Door][Temp]", matches="leftmost")
+    said = told(service, "[Door][Temp] with matches = each", matches="leftmost")
+    built = told(service, event("Door").then(event("Temp")), take="last")
+    for number, type in enumerate(("Door", "Door", "Temp")):
+        publish(service, type, number, id=number)
+    assert (ids(plain), ids(said), ids(built)) == ([[0, 2]], [[0, 2], [1, 2]], [[1, 2]])
+
+
+def test_neighbours_are_told_apart_by_events_that_no_atom_names(service: Service) -> None:
+    found = told(service, "[Door][Temp]", matches="adjacent")
+    for number, type in enumerate(("Door", "Seen", "Temp", "Door", "Temp")):
+        publish(service, type, number, id=number)
+    assert ids(found) == [[3, 4]]
+
+
+def test_a_count_is_told_with_its_key_even_if_only_a_timer_is_left(service: Service) -> None:
+    pattern = "([Seen], [T1])_{T1=1min} with take = count"
+    found = told(service, pattern, key=("name", "floor"))
+    for number in range(2):
+        publish(service, "Seen", 0, id=number, name="Jean", room="A", floor=2)
+    service.advance(MINUTE)
+    ((composite),) = found
+    assert (composite.ids, composite.attributes, composite.key) == (["T1"], {"count": 2}, ("Jean", 2))
+
+
+def test_a_count_is_an_attribute_for_others(service: Service) -> None:
+    told(service, "[Door][Temp]", take="count", name="Twice")
+    found = told(service, "[Twice(count > 1)]")
+    for number, type in enumerate(("Door", "Door", "Temp")):
+        publish(service, type, number, id=number)
+    assert len(found) == 1
+    with pytest.raises(PatternErrors, match="unknown-attribute"):
+        service.subscribe("[Twice(room = '1')]", print)
+
+
+@pytest.mark.parametrize(
+    ("expression", "options", "code"),
+    [
+        ("[Door][Temp]", {"matches": "longest"}, "bad-selection"),
+        ("[Door] || [Temp]", {"matches": "adjacent"}, "adjacent-composites"),
+        ("[Base][Temp]", {"matches": "adjacent"}, "adjacent-composites"),
+        (parse("[Door] where Door.room = '1'"), {"take": "count"}, "count-where"),
+        ("Door(room = '1')", {"take": "last"}, "bad-option"),
+    ],
+)
+def test_a_selection_that_cannot_be_is_refused(
+    service: Service, expression: Any, options: dict[str, str], code: str
+) -> None:
+    told(service, "[Door][Seen]", name="Base")
+    with pytest.raises((InputError, PatternErrors), match=code):
+        service.subscribe(expression, print, **options)

@@ -175,7 +175,13 @@ def test_a_million_events_of_one_key(spark: SparkSession) -> None:
 def test_too_many_partial_matches_are_a_clear_error(events: DataFrame) -> None:
     many = events.sparkSession.range(1000).selectExpr("'A' type", "timestamp_seconds(id) time", "'x' key")
     with pytest.raises(Exception, match=r"more than 100 partial matches wait at once \(key: 'x'\)"):
-        detect(many, "[A][B]", key="key", max_partial_matches=100).collect()
+        detect(many, "[A(key = $x)][B(key = $x)]", key="key", max_partial_matches=100).collect()
+
+
+def test_too_many_matches_are_a_clear_error(events: DataFrame) -> None:
+    many = events.sparkSession.range(40).selectExpr("'A' type", "timestamp_seconds(id) time", "'x' key")
+    with pytest.raises(Exception, match=r"one event completes more than 1,000 matches \(key: 'x'\)"):
+        detect(many, "[A][A]* with matches = any", key="key", max_partial_matches=1000).collect()
 
 
 def test_mistakes_in_names_of_columns_have_hints(events: DataFrame) -> None:

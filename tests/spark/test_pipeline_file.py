@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tocsin.algebra.selection import Selection
 from tocsin.errors import PipelineError, PipelineErrors
 from tocsin.spark.pipeline import read_pipeline
 from tocsin.spark.pipeline.document import Document
@@ -244,6 +245,70 @@ def test_subscriptions_with_the_same_key_are_one_job(folder: Path) -> None:
     assert job.reads == ()
     again, _ = job.compiled.graph.outputs[1]
     assert [definition.name for definition in again.definitions] == ["Opened"]
+
+
+WANTED = replaced(
+    'pattern = "[Open];[Close]"', 'pattern = "[Open];[Close]"\nmatches = "leftmost"\ntake = "count"'
+)
+USER = """
+[[subscription]]
+name = "Often"
+key = "room"
+events = ["Opened"]
+pattern = "[Opened(count > 1)];[Close]"
+"""
+
+
+def test_a_subscription_says_which_matches_it_wants_unless_its_pattern_does(folder: Path) -> None:
+    path = folder / "pipeline.toml"
+    path.write_text(WANTED)
+    ((subscription, _),) = plan_jobs(read_pipeline(path)).jobs[0].compiled.graph.outputs
+    assert subscription.selection == Selection.of("leftmost", "count")
+    path.write_text(WANTED.replace('[Close]"', '[Close] with matches = each"'))
+    ((subscription, _),) = plan_jobs(read_pipeline(path)).jobs[0].compiled.graph.outputs
+    assert subscription.selection == Selection.of("each", "count")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            '"leftmost"\ntake = "count"',
+            '"leftmst"\ntake = "first"',
+            [("bad-selection", 20), ("bad-selection", 21)],
+        ),
+        ('"leftmost"', "3", [("bad-type", 20)]),
+        ('take = "count"', 'language = "ecl"', [("unknown-option", 20)]),
+        ('"[Open];[Close]"', "\"[Open] where Open.room = '1'\"", [("count-where", 19)]),
+    ],
+)
+def test_mistakes_in_a_selection_are_named_by_their_line(
+    folder: Path, old: str, new: str, expected: list[tuple[str, int]]
+) -> None:
+    assert WANTED.count(old) == 1
+    assert mistakes(folder, WANTED.replace(old, new)) == expected
+
+
+def test_composites_of_which_only_some_are_wanted_become_rows(folder: Path) -> None:
+    path = folder / "pipeline.toml"
+    path.write_text(WANTED + USER)
+    plan = plan_jobs(read_pipeline(path))
+    assert [job.reads for job in plan.jobs] == [(), ("Opened",)]
+    assert dict(plan.composites["Opened"][0].attributes) == {"room": "string", "count": "int"}
+    # All of its matches, asked for nothing that they have not: one job.
+    path.write_text(GOOD + USER.replace("(count > 1)", ""))
+    assert [job.reads for job in plan_jobs(read_pipeline(path)).jobs] == [()]
+
+
+def test_adjacent_events_are_no_composites_and_stay_apart_from_them(folder: Path) -> None:
+    adjacent = USER.replace("pattern", 'matches = "adjacent"\npattern')
+    assert [code for code, _ in mistakes(folder, WANTED + adjacent)] == ["adjacent-composites"]
+    alone = USER.replace("Often", "Alone").replace('events = ["Opened"]', 'matches = "adjacent"')
+    path = folder / "pipeline.toml"
+    path.write_text(WANTED + USER + alone.replace("[Opened(count > 1)]", "[Open]"))
+    jobs = plan_jobs(read_pipeline(path)).jobs
+    # With the user of composites in one job, rows of these would lie between the neighbours.
+    assert [(job.names, job.reads) for job in jobs] == [(("Opened", "Alone"), ()), (("Often",), ("Opened",))]
 
 
 def test_an_output_that_is_there_is_not_overwritten_unless_the_file_says_so(folder: Path) -> None:

@@ -27,9 +27,10 @@ from tocsin.errors import InputError
 from tocsin.events import Catalog, Event, Interval
 from tocsin.runtime.feed import FOREVER, MAX_TOKENS
 from tocsin.runtime.matches import match_schema
+from tocsin.runtime.pack import from_ipc, pack
 from tocsin.runtime.partition import Job, detect_partition
 from tocsin.runtime.program import to_bytes
-from tocsin.runtime.shard import ShardJob, advance, from_ipc, pack
+from tocsin.runtime.shard import ShardJob, advance
 from tocsin.spark.failures import explain_failure
 from tocsin.spark.job import taken_fields
 

@@ -37,8 +37,9 @@ from tocsin.algebra.predicate import (
     Variable,
     comparisons,
 )
+from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Subscription
-from tocsin.errors import PatternError, Span, did_you_mean
+from tocsin.errors import PatternError, PatternErrors, Span, did_you_mean
 from tocsin.events import Catalog, parse_timestamp
 from tocsin.values import Relation, kind
 
@@ -104,6 +105,8 @@ def check(subscription: Subscription, catalog: Catalog | None = None) -> list[Pa
             scope.composites[definition.name] = definition.pattern
         _check(subscription.pattern, scope.inside(subscription.pattern), frozenset())
         _check_where(subscription, scope)
+        for error in _selection_errors(subscription):
+            scope.note(error.code, error.message, error.span, error.hint)
     except _Enough:
         return too_many(scope.errors)
     return scope.errors
@@ -369,3 +372,55 @@ def _roles(pattern: Pattern) -> Iterator[str]:
         for spec in atom.domain if atom.negated else atom.accept:
             if spec.name not in timers:
                 yield spec.name
+
+
+def _selection_errors(subscription: Subscription) -> Iterator[PatternError]:
+    """Which matches are wanted must be something that the matches of this pattern can give."""
+    selection = subscription.selection
+    if selection.take == "count" and subscription.where is not None:
+        yield PatternError(
+            "count-where",
+            "the number of matches has no events that `where` could ask about",
+            subscription.where.span,
+            "leave `where` out, or take all",
+        )
+    if selection.matches == "adjacent":
+        for definition in subscription.definitions:
+            yield _no_neighbour(f"the composite {definition.name}", definition.span)
+        for parallel in _parallel_parts(subscription.pattern):
+            yield _no_neighbour("what is found in parallel", parallel.span)
+
+
+def _no_neighbour(what: str, span: Span | None) -> PatternError:
+    return PatternError(
+        "adjacent-composites",
+        f"{what} has no neighbours: the events it is made of lie among the others",
+        span,
+        "adjacent events are single events; leave out the composite, or matches = adjacent",
+    )
+
+
+def _parallel_parts(pattern: Pattern) -> Iterator[AllOf]:
+    """The parallel parts of a pattern that are in no other."""
+    if isinstance(pattern, AllOf):
+        yield pattern
+        return
+    for child in children(pattern):
+        yield from _parallel_parts(child)
+
+
+def wanting(subscription: Subscription, selection: Selection | None) -> Subscription:
+    """The subscription with a selection wherever it has none of its own; raises `PatternErrors` if it cannot have it.
+
+    >>> wanting(Subscription(Atom((EventSpec("A"),))), Selection.of("next", "last")).selection.matches
+    'next'
+    """
+    if selection is None:
+        return subscription
+    own, usual = subscription.selection, Selection()
+    matches = selection.matches if own.matches == usual.matches else own.matches
+    taken = selection if own.take == usual.take else own
+    chosen = replace(subscription, selection=Selection(matches, taken.take, taken.limit))
+    if errors := list(_selection_errors(chosen)):
+        raise PatternErrors(errors)
+    return chosen

@@ -10,6 +10,9 @@ whenever it is needed, as a list of *alternatives*. The rules, with their number
 - every event of the right side of `;` follows the end of the left side strongly (C.3.8);
 - an event that only weakly follows is ignored where only strong ways lead on (C.3.9).
 
+Which matches are wanted (`selection`) is decided moment by moment: a moment is an event, or all timers that run out at one
+time.
+
 Paper: 003, "Composite Event Detectors", "Core Composite Event Language", Appendix B.
 """
 
@@ -35,6 +38,7 @@ from tocsin.algebra.pattern import (
     pattern_variables,
 )
 from tocsin.algebra.predicate import And, Unify, evaluate
+from tocsin.algebra.selection import COUNT, END, Selection
 from tocsin.algebra.subscription import Reading, Subscription
 from tocsin.algebra.where import keeps
 from tocsin.events import Composite, Constituent, Event, Interval, TimerEvent, Value, trace
@@ -272,14 +276,15 @@ def _next(then: _Then | None) -> list[_Alternative]:
 # --- tokens --------------------------------------------------------------------------------------------------------
 
 Position = tuple[int, int, int, bool, int | str]  # end, start, composite before primitive, then the id
+_AFTER_ALL: Position = (2 * FOREVER, 0, 0, False, 0)
 
 
 @dataclass(frozen=True)
 class _Token:
     at: _Alternative
     taken: tuple[Constituent, ...] = ()
+    places: tuple[Position, ...] = ()  # where in the order each of them is
     last: Interval | None = None
-    position: Position | None = None
     bound: tuple[tuple[str, Value], ...] = ()
     ends: tuple[tuple[int, int], ...] = ()  # strong link -> end of what came before it
     timers: tuple[tuple[int, int], ...] = ()  # timer -> when it runs out
@@ -288,8 +293,15 @@ class _Token:
 class Detector:
     """One pattern over one ordered stream, event by event; the detectors of its parallel parts are inside it."""
 
-    def __init__(self, name: str, pattern: Pattern, reading: Reading, key: Value = None) -> None:
-        self.name, self.key, self.reading = name, key, reading
+    def __init__(
+        self,
+        name: str,
+        pattern: Pattern,
+        reading: Reading,
+        key: Value = None,
+        selection: Selection = Selection(),
+    ) -> None:
+        self.name, self.key, self.reading, self.selection = name, key, reading, selection
         if isinstance(pattern, AllOf):
             pattern = _either_order(pattern, name, self)
         else:
@@ -303,6 +315,8 @@ class Detector:
         self._variables = sorted(pattern_variables(pattern))
         self._emitted: set[tuple[object, ...]] = set()
         self._ways: dict[tuple[object, ...], _Token] = {}
+        self._held: list[_Token] = []  # complete, but a match that begins earlier may yet be complete, too
+        self._chosen: list[Composite] = []
         self.numbers = count()  # of its composites, so that a later one comes later
 
     def take(self, symbol: Symbol, position: Position) -> None:
@@ -313,33 +327,84 @@ class Detector:
         starts = []
         for start in self._starts:
             outcome = self._step(start, symbol, position)
-            if outcome != "failed" or self.reading.restart == "always":
+            if outcome != "failed" or self.reading.restart == "always" or self._adjacent:
                 starts.append(start)
         self._starts = starts
         # Forks that met again are one token, or an alternation inside an iteration would double them at every event.
         self._tokens = list(dict.fromkeys(self._tokens))
+        self._choose()
 
     def advance(self, time: int) -> None:
         """Let every timer up to `time` run out. Timers come after the events of the same moment (C.3.11)."""
-        waiting, self._tokens = self._tokens, []
-        while waiting:
-            token = waiting.pop()
-            due = sorted((when, self._timers[n].name, n) for n, when in token.timers if when <= time)
-            if not due:
-                self._tokens.append(token)
-                continue
-            when, name, number = due[0]
-            token = replace(token, timers=tuple(t for t in token.timers if t[0] != number))
-            kept, self._tokens = self._tokens, []
-            self._step(token, TimerEvent(name, when), (when, when, 2, False, 0), number)
-            waiting += self._tokens
-            self._tokens = kept
+        while (moment := min((when for t in self._tokens for _, when in t.timers), default=time + 1)) <= time:
+            while any(when == moment for t in self._tokens for _, when in t.timers):
+                waiting, self._tokens = self._tokens, []
+                for token in waiting:
+                    self._ring(token, moment)
+            self._choose()
+        if time >= FOREVER:
+            self._choose(ended=True)
+
+    def _ring(self, token: _Token, moment: int) -> None:
+        """Let the first of a token's timers that run out now do so."""
+        due = min(((self._timers[n].name, n) for n, when in token.timers if when == moment), default=None)
+        if due is None:
+            self._tokens.append(token)
+            return
+        name, number = due
+        token = replace(token, timers=tuple(t for t in token.timers if t[0] != number))
+        self._step(token, TimerEvent(name, moment), (moment, moment, 2, True, name), number)
 
     def found(self) -> list[Composite]:
         """The composites detected since the last call."""
+        chosen, self._chosen = self._chosen, []
+        return chosen
+
+    def _choose(self, *, ended: bool = False) -> None:
+        """Report those of the matches of this moment that are wanted. `ended`: no partial match goes on any more."""
         ways, self._ways = self._ways, {}
         self._emitted |= ways.keys()
-        return [Composite(self.name, way.taken, way.bound, self.key) for way in ways.values()]
+        completed = sorted(ways.values(), key=_event_order)
+        if self.selection.matches in ("next", "leftmost"):
+            first: dict[Position, _Token] = {}
+            for token in completed:
+                first.setdefault(token.places[0], token)
+            completed = list(first.values())
+            self._tokens = [token for token in self._tokens if token.places[0] not in first]
+        if self.selection.matches == "leftmost":
+            self._held = sorted([*self._held, *completed], key=_event_order)
+            for token in self._leftmost(ended):  # no two of them are complete at one moment
+                self._report([token])
+        elif completed:
+            self._report(completed)
+
+    def _report(self, completed: list[_Token]) -> None:
+        """Report what is taken of the matches of one moment."""
+        if self.selection.take == "count":
+            last = completed[-1].taken[-1]
+            if not isinstance(last.event, TimerEvent):
+                last = Constituent(END, last.event)
+            self._chosen.append(Composite(self.name, (last,), ((COUNT, len(completed)),), self.key))
+            return
+        wanted = self.selection.some(completed)
+        self._chosen += [Composite(self.name, one.taken, one.bound, self.key) for one in wanted]
+
+    def _leftmost(self, ended: bool) -> list[_Token]:
+        """Matches that no match can precede any more; what overlaps them is given up."""
+        chosen = []
+        while self._held:
+            earliest, *others = self._held
+            if not ended and any(token.places[0] < earliest.places[0] for token in self._tokens):
+                break
+            chosen.append(earliest)
+            over = earliest.places[-1]
+            self._held = [token for token in others if token.places[0] > over]
+            self._tokens = [token for token in self._tokens if token.places[0] > over]
+        return chosen
+
+    @property
+    def _adjacent(self) -> bool:
+        return self.selection.matches == "adjacent"
 
     def _step(
         self, token: _Token, symbol: Symbol | TimerEvent, position: Position, timer: int | None = None
@@ -347,7 +412,7 @@ class Detector:
         """Give one event to one token; what becomes of the token is added to the tokens. Returns what it did."""
         interval = symbol.interval
         start = token.last is None
-        if not start and token.position is not None and position < token.position:
+        if not start and timer is None and position < token.places[-1]:
             return self._stay(token)
         strongly = token.last is None or token.last.strongly_before(interval)
         taken = [
@@ -359,7 +424,11 @@ class Detector:
         if ways:
             for entry, (role, bound) in ways:
                 self._go(token, entry, role, bound, symbol, position)
+            if self.selection.matches == "any" and timer is None:
+                self._stay(token)  # the match that leaves this event out
             return "accepted"
+        if self._adjacent and timer is None:
+            return "failed"
         all_strong = all(e.way.strong for e in token.at.entries)
         if not taken and (strongly or not all_strong) and _in_domain(token.at, symbol, token.bound, timer):
             return "failed"
@@ -391,8 +460,8 @@ class Detector:
         moved = replace(
             token,
             taken=(*token.taken, Constituent(role, symbol)),
+            places=(*token.places, position),
             last=symbol.interval,
-            position=position,
             bound=tuple(sorted(bound.items())),
         )
         for alternative in _next(entry.then):
@@ -432,7 +501,7 @@ class Detector:
         bound = dict(token.bound)
         values = [bound.get(name) for name in self._variables]
         return [c.role for c in token.taken], [
-            (value is not None, kind(value) if value is not None else "", value or 0) for value in values
+            (False, "", 0) if value is None else (True, kind(value), value) for value in values
         ]
 
 
@@ -446,6 +515,11 @@ def _either_order(pattern: AllOf, name: str, detector: Detector) -> Pattern:
         symbols.append(_composite(inner, part))
     left, right = symbols
     return AnyOf((Sequence((left, right), Order.WEAK), Sequence((right, left), Order.WEAK)))
+
+
+def _event_order(token: _Token) -> tuple[Position, ...]:
+    """The order of matches: by their events, and one that goes on before one that ends there."""
+    return (*token.places, _AFTER_ALL)
 
 
 def _identity(event: Event | TimerEvent | Composite) -> object:
@@ -526,9 +600,9 @@ class Detection:
     def __init__(self, subscription: Subscription, key: Value = None) -> None:
         patterns = [(definition.name, definition.pattern) for definition in subscription.definitions]
         patterns.append((subscription.name, subscription.pattern))
-        *self._named, self._last = (
-            Detector(name, pattern, subscription.reading, key) for name, pattern in patterns
-        )
+        *named, (name, pattern) = patterns
+        self._named = [Detector(*one, subscription.reading, key) for one in named]
+        self._last = Detector(name, pattern, subscription.reading, key, subscription.selection)
         self._where = subscription.where
 
     def feed(self, events: Iterable[Event], until: int) -> list[Composite]:

@@ -9,6 +9,7 @@ from typing import get_args
 
 from tocsin.algebra.pattern import Pattern
 from tocsin.algebra.predicate import Filter
+from tocsin.algebra.selection import Selection
 from tocsin.errors import InputError, Span, did_you_mean
 
 Restart = OneOf["on-accept", "always"]
@@ -74,4 +75,5 @@ class Subscription:
     detection: Detection | None = None
     distribution: str | None = None
     reading: Reading = Reading()
+    selection: Selection = Selection()
     name: str = "pattern"

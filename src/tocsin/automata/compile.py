@@ -30,6 +30,7 @@ from tocsin.algebra.predicate import (
     comparisons,
     variables,
 )
+from tocsin.algebra.selection import COUNT, END
 from tocsin.algebra.subscription import Subscription
 from tocsin.automata.automaton import Automaton, Move, build
 from tocsin.automata.plan import Detector, Graph, composite_detector, plan
@@ -39,6 +40,7 @@ from tocsin.runtime import program as rt
 from tocsin.values import Relation
 
 MAX_STATES = 10_000
+_LEAVES_OUT = {"any": rt.ANYTHING, "adjacent": rt.NOTHING}
 _RELATIONS = {
     Relation.EQ: rt.EQ,
     Relation.NE: rt.NE,
@@ -101,14 +103,18 @@ class _Bits:
         return self.columns.setdefault(name, len(self.columns))
 
 
-def compile(subscriptions: Iterable[Subscription]) -> Compiled:
-    """One plan for all subscriptions; equal detectors are compiled once."""
+def compile(subscriptions: Iterable[Subscription], *, points: bool = False) -> Compiled:
+    """One plan for all subscriptions; equal detectors are compiled once.
+
+    Args:
+        points: whether primitive events have no length, which makes strong order cheaper to follow.
+    """
     subscriptions = tuple(subscriptions)
     graph = plan(subscriptions)
     automata = [build(detector.pattern) for detector in graph.detectors]
     bits = _Bits()
     drafts = [
-        _Writer(detector, automaton, bits)
+        _Writer(detector, automaton, bits, points)
         for detector, automaton in zip(graph.detectors, automata, strict=True)
     ]
     words = max(1, -(-bits.count // 64))
@@ -141,7 +147,8 @@ def fingerprint(graph: Graph, number: int, subscription: Subscription) -> str:
     def meaning(k: int) -> str:
         detector = graph.detectors[k]
         inside = ",".join(meaning(i) for i in detector.inputs)
-        return f"{detector.pattern!r}|{detector.reading!r}|{[f'#{i}' for i in detector.inputs]}({inside})"
+        chosen = str(detector.selection)  # nothing for what the paper says
+        return f"{detector.pattern!r}|{detector.reading!r}|{[f'#{i}' for i in detector.inputs]}({inside}){chosen}"
 
     text = f"{_renumbered(meaning(number))}|{subscription.where!r}"
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
@@ -205,15 +212,17 @@ def split(filter: Filter | None) -> tuple[Filter | None, tuple[Filter, ...]]:
 class _Writer:
     """Writes the arrays of one program."""
 
-    def __init__(self, detector: Detector, automaton: Automaton, bits: _Bits) -> None:
+    def __init__(self, detector: Detector, automaton: Automaton, bits: _Bits, points: bool) -> None:
         if len(automaton.states) > MAX_STATES:
             raise LimitError(
                 "too-many-states",
                 f"the pattern needs {len(automaton.states):,} states; the limit is {MAX_STATES:,}",
                 hint="split it into named composites",
             )
-        self.detector, self.automaton, self.bits = detector, automaton, bits
+        self.detector, self.automaton, self.bits, self.points = detector, automaton, bits, points
         self.variables = tuple(sorted(pattern_variables(detector.pattern)))
+        # Between neighbours lies no event at all, so every event matters.
+        self.any_event = bits.bit(None, None, None) if detector.selection.matches == "adjacent" else None
         self.specs: dict[EventSpec, int] = {}
         self.spec_bits: list[int] = []
         self.code: list[tuple[int, int, int, int]] = []
@@ -313,6 +322,8 @@ class _Writer:
                     domain[number, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
                     has_code[number] |= self.spec_code[spec] < self.spec_code[spec + 1]
                 at += 1
+        if self.any_event is not None:
+            domain[:, self.any_event >> 6] |= np.uint64(1) << np.uint64(self.any_event & 63)
         names = sorted({timer.name for timer in self.automaton.timers})
         roles = tuple(sorted({spec.name for spec in self.specs}))
         spec_list: list[int] = []
@@ -324,6 +335,8 @@ class _Writer:
         move_at, step_at = _offsets(len(s.moves) for s in states), _offsets(len(m.steps) for m in moves)
         program = rt.Program(
             restart_always=self.detector.reading.restart == "always",
+            points=self.points,
+            leaves_out=_LEAVES_OUT.get(self.detector.selection.matches, rt.UNUSABLE),
             variables=len(self.variables),
             links=len(self.links),
             starts=_table(self.automaton.starts),
@@ -381,7 +394,16 @@ class _Writer:
             ),
         )
         timers = tuple(timer.name for timer in self.automaton.timers)
-        return rt.Detector(program, self.detector.inputs, roles, timers, self.variables)
+        selection = self.detector.selection
+        counts = selection.take == "count"
+        return rt.Detector(
+            program,
+            self.detector.inputs,
+            (END,) if counts else roles,
+            timers,
+            (COUNT,) if counts else self.variables,
+            choice=rt.Choice(selection.matches, selection.take, selection.limit),
+        )
 
 
 def _mask(numbers: Iterable[int]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import abc
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from tocsin.algebra.completion.expression import Subscription as Expression
 from tocsin.algebra.completion.output import Constant
 from tocsin.algebra.pattern import Atom, EventSpec, Order, Sequence
 from tocsin.algebra.predicate import evaluate
+from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Subscription
 from tocsin.automata.compile import BitTest, Compiled, FieldTest, compile
 from tocsin.automata.machine.draft import compile_ecl
@@ -38,10 +40,14 @@ def detect(
 def warm() -> None:
     """Compile the kernels, or load them if that was done before, so that the first detection does not wait for it."""
     atom = Atom((EventSpec("A"),))
-    detect(
-        Subscription(Sequence((atom, atom), Order.WEAK)),
-        [Event(n, frozenset({"A"}), Interval(n, n)) for n in range(3)],
-    )
+    events = [Event(n, frozenset({"A"}), Interval(n, n)) for n in range(3)]
+    plain = Subscription(Sequence((atom, atom), Order.WEAK))
+    for wanted in (
+        plain,
+        replace(plain, selection=Selection("any", "count")),
+        replace(plain, pattern=Sequence((atom, atom), Order.STRONG), selection=Selection("leftmost")),
+    ):
+        detect(wanted, events)
     every = Program((Expression(None, Push(Constant("x"), Predicate(TRUE))),))
     compiled = compile_ecl({"": every})
     batch = _batch(compiled, {0: Event(0, frozenset({"A"}), Interval(0, 0))})
@@ -51,9 +57,16 @@ def warm() -> None:
 class Session:
     """A detection that goes on: events come in batches, and `state` is all that detection keeps between them."""
 
-    def __init__(self, subscriptions: abc.Sequence[Subscription], state: State | None = None) -> None:
-        self.compiled = compile(subscriptions)
-        self.state = state or initial(self.compiled.plan)
+    def __init__(
+        self,
+        subscriptions: abc.Sequence[Subscription],
+        state: State | None = None,
+        *,
+        in_order: bool = True,
+        points: bool = False,
+    ) -> None:
+        self.compiled = compile(subscriptions, points=points)
+        self.state = state or initial(self.compiled.plan, in_order=in_order)
         self._events: dict[int, Event] = {}  # by the handle under which the state holds them
         self._handles = 0
 

@@ -102,6 +102,20 @@ def _compared_with(comparison: Compare) -> str:
 # How long a partial match can wait
 
 
+def ending_timers(automaton: Automaton) -> dict[int, frozenset[int]]:
+    """The timers that end every wait in a state, for every state that an event leads to."""
+    sure, fresh = _sure_timers(automaton), _fresh_timers(automaton)
+    return {
+        number: timers - _overlooked(automaton.states[number], timers, fresh[number])
+        for number, timers in sure.items()
+    }
+
+
+def _overlooked(state: State, sure: frozenset[int], fresh: frozenset[int]) -> frozenset[int]:
+    """The timers that are ignored if the last event came when they run out."""
+    return frozenset(timer for timer in sure if _can_miss(state, timer) and timer not in fresh)
+
+
 def waits(automaton: Automaton, detector: int) -> list[Wait]:
     """The states in which partial matches wait, with the timers that are sure to run there."""
     sure = _sure_timers(automaton)
@@ -109,9 +123,7 @@ def waits(automaton: Automaton, detector: int) -> list[Wait]:
     found = []
     for number in sorted(sure):
         state = automaton.states[number]
-        overlooked = {
-            timer for timer in sure[number] if _can_miss(state, timer) and timer not in fresh[number]
-        }
+        overlooked = _overlooked(state, sure[number], fresh[number])
         found.append(
             Wait(
                 detector,

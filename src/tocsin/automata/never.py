@@ -42,14 +42,6 @@ from tocsin.events import Catalog
 from tocsin.values import Relation, compare, kind
 
 MAX_CASES = 1000  # a condition that splits into more cases than this is not looked into
-_OPPOSITE = {
-    Relation.EQ: Relation.NE,
-    Relation.NE: Relation.EQ,
-    Relation.LT: Relation.GE,
-    Relation.GE: Relation.LT,
-    Relation.GT: Relation.LE,
-    Relation.LE: Relation.GT,
-}
 _BELOW, _ABOVE = (Relation.LT, Relation.LE), (Relation.GT, Relation.GE)
 _Case = tuple[Compare, ...]  # comparisons that must all hold
 
@@ -148,7 +140,7 @@ def _cases(filter: Filter, *, positive: bool) -> list[_Case] | None:
     match filter:
         case Compare():
             if not positive:
-                filter = Compare(filter.left, _OPPOSITE[filter.relation], filter.right)
+                filter = Compare(filter.left, filter.relation.opposite, filter.right)
             return [(filter,)]
         case Not(part):
             return _cases(part, positive=not positive)

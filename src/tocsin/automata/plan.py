@@ -23,6 +23,7 @@ from tocsin.algebra.pattern import (
     pattern_variables,
 )
 from tocsin.algebra.predicate import And, Unify
+from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Reading, Subscription
 
 
@@ -34,6 +35,7 @@ class Detector:
     reading: Reading
     inputs: tuple[int, ...] = ()
     copy: int = 0  # tells equal detectors apart whose composites are events of their own
+    selection: Selection = Selection()
 
 
 @dataclass
@@ -43,6 +45,7 @@ class Graph:
     detectors: list[Detector] = field(default_factory=list)
     outputs: list[tuple[Subscription, int]] = field(default_factory=list)
     names: list[dict[int, str]] = field(default_factory=list)
+    numbers: dict[Detector, int] = field(default_factory=dict)  # of the detectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +78,29 @@ def plan(subscriptions: Iterable[Subscription]) -> Graph:
             cut = _Cut(graph, subscription.reading, dict(named))
             named[definition.name] = _detector(definition.pattern, cut, apart=named.values())
         cut = _Cut(graph, subscription.reading, named)
-        graph.outputs.append((subscription, _detector(subscription.pattern, cut)))
+        number = _detector(subscription.pattern, cut, selection=subscription.selection)
+        graph.outputs.append((subscription, number))
         graph.names.append({number: name for name, number in named.items()})
     return graph
 
 
-def _detector(pattern: Pattern, cut: _Cut, *, apart: Collection[int] = ()) -> int:
+def _detector(
+    pattern: Pattern, cut: _Cut, *, apart: Collection[int] = (), selection: Selection = Selection()
+) -> int:
     """The number of the detector for a pattern, which may be there already but is none of `apart`."""
     fresh = replace(cut, used=set(), inside=[])
     plain = _either_order(pattern, fresh) if isinstance(pattern, AllOf) else _plain(pattern, fresh)
     order = [k for k in cut.named.values() if k in fresh.used]
-    detector = Detector(plain, cut.reading, tuple(dict.fromkeys([*order, *fresh.inside])))
-    known = cut.graph.detectors
-    while detector in known:
-        if (number := known.index(detector)) not in apart:
+    inputs = tuple(dict.fromkeys([*order, *fresh.inside]))
+    detector = Detector(plain, cut.reading, inputs, selection=selection)
+    numbers = cut.graph.numbers
+    while detector in numbers:
+        if (number := numbers[detector]) not in apart:
             return number
         detector = replace(detector, copy=detector.copy + 1)
-    known.append(detector)
-    return len(known) - 1
+    cut.graph.detectors.append(detector)
+    numbers[detector] = len(numbers)
+    return numbers[detector]
 
 
 def _either_order(pattern: AllOf, cut: _Cut) -> Pattern:

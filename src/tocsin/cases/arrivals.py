@@ -67,7 +67,7 @@ def _replay(
         item = None if HEARTBEAT in event.types else event
         released = policy.arrive(event.source, item, event.interval.end, total_order(event))
         composites = detection.feed(released, policy.watermark)
-        matches += [found(composite, arrival) for composite in composites]
+        matches += [found(subscription, composite, arrival) for composite in composites]
     return matches
 
 
@@ -83,7 +83,7 @@ def _engine(subscription: Subscription, engine: str) -> Detection | _Local:
 
 class _Local:
     def __init__(self, subscription: Subscription) -> None:
-        self._session = Session((subscription,))
+        self._session = Session((subscription,), in_order=False)
 
     def feed(self, events: Sequence[Event], until: int) -> list[Composite]:
         return self._session.feed(events, until)[0]

@@ -33,6 +33,7 @@ _ALWAYS = (
     *("source", "basis", "decision", "note", "alphabet"),
 )
 _DETECTION = (*_ALWAYS, "key", "types", "sets")
+SELECTION = ("matches", "take")  # options that say which matches are wanted, if the expression does not
 
 
 def _checked(
@@ -58,8 +59,11 @@ def _subscription(case: Case, **more_options: Callable[[Subscription, object], N
     if not isinstance(expression, str):
         raise CaseError("bad-case", f"the expression must be a text, not {expression!r}")
     asked = [(check, options.pop(name)) for name, check in more_options.items() if name in options]
+    selection = registry.selection_of(case["language"], *(options.pop(name, None) for name in SELECTION))
     known, reading = trace.declared(case), Reading.of(options)
-    subscription = registry.parse(expression, case["language"], catalog=known, reading=reading)
+    subscription = registry.parse(
+        expression, case["language"], catalog=known, reading=reading, selection=selection
+    )
     for check, value in asked:
         check(subscription, value)
     return subscription

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tocsin.algebra import semantics
+from tocsin.algebra.selection import COUNT
 from tocsin.algebra.subscription import Subscription
 from tocsin.automata import execute
 from tocsin.cases import trace
@@ -15,17 +16,21 @@ from tocsin.errors import CaseError
 from tocsin.events import Composite, Interval
 from tocsin.events.event import Nested
 
-MATCH_KEYS = ("at", "events", "t")
+MATCH_KEYS = ("at", "events", "t", COUNT)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A match: its events, the end of the last, the interval of all, and the arrival that completed it."""
+    """A match: its events, the end of the last, the interval of all, and the arrival that completed it.
+
+    `count` is how many matches it stands for, where only their number was wanted.
+    """
 
     events: Nested
     at: int
     interval: Interval
     after: int | None = None
+    count: int | None = None
 
     def part(self, key: str) -> Any:
         """What a case says of a match under a key."""
@@ -38,14 +43,18 @@ class Found:
                 return [trace.seconds(self.interval.start), trace.seconds(self.interval.end)]
             case "detected_after_arrival":
                 return self.after
+            case "count":
+                return self.count
             case _:
                 raise KeyError(key)
 
 
-def found(composite: Composite, after: int | None = None) -> Found:
-    """A composite event as a match."""
+def found(subscription: Subscription, composite: Composite, after: int | None = None) -> Found:
+    """A composite event of a subscription as a match."""
     last = composite.constituents[-1].event.interval.end
-    return Found(composite.ids, last, composite.interval, after)
+    count = composite.attributes[COUNT] if subscription.selection.take == "count" else None
+    assert count is None or isinstance(count, int)
+    return Found(composite.ids, last, composite.interval, after, count)
 
 
 def detect(subscription: Subscription, case: Case, engine: str) -> list[Found]:
@@ -53,9 +62,9 @@ def detect(subscription: Subscription, case: Case, engine: str) -> list[Found]:
     events = trace.events(case)
     match engine:
         case "reference":
-            return [found(composite) for composite in semantics.detect(subscription, events)]
+            return [found(subscription, composite) for composite in semantics.detect(subscription, events)]
         case "local":
-            return [found(composite) for composite in execute.detect(subscription, events)]
+            return [found(subscription, composite) for composite in execute.detect(subscription, events)]
         case "spark":
             # Imported here, because it loads Spark.
             from tocsin.cases.tables import detect_on_spark
@@ -67,7 +76,7 @@ def detect(subscription: Subscription, case: Case, engine: str) -> list[Found]:
 
 
 def compared(
-    expected: object, got: Iterable[Found], known: Sequence[str] = MATCH_KEYS
+    expected: object, got: Sequence[Found], known: Sequence[str] = MATCH_KEYS
 ) -> tuple[object, object]:
     """Expected and found matches, each a sorted list with what the case says of them.
 
@@ -80,6 +89,8 @@ def compared(
     if not keys or any(set(match) != set(keys) for match in written):
         hint = "say the same of each: " + ", ".join(known)
         raise CaseError("bad-case", "the matches do not say the same things", hint=hint)
+    # Of matches that were not counted there is no number to show.
+    keys = [key for key in keys if key != COUNT or written or any(match.count is not None for match in got)]
     wanted = [{key: _expected_part(key, match[key]) for key in keys} for match in written]
     return _sorted(wanted), _sorted({key: match.part(key) for key in keys} for match in got)
 

@@ -18,7 +18,9 @@ An event is `TYPE @ TIME attribute=value …`. A time is a number of seconds, a 
 mapping is `{type: A, at: 1s, temp: 14}`. An event can have a name for the matches: `first: Door @ 1s`.
 
 Instead of `matches` a case can have `error`, the code (or list of codes) with which the pattern is refused.
-Further keys: `name`, `note`, `language` (core if not given), `options` (readings of the language), `key`
+Where matches are only counted, one says how many there are: `{events: [3], count: 2}`.
+Further keys: `name`, `note`, `language` (core if not given), `options` (readings of the language; which matches are
+wanted, as in `{matches: leftmost, take: first 3}`), `key`
 (the attribute, or attributes, whose values split the events into streams of their own), `types` (the event
 types there are: `{Seen: {name: string}, Badge: {extends: Seen, door: int}}`), `sets` (named sets of types:
 `{S: [A, B]}`).

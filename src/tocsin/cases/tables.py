@@ -11,6 +11,7 @@ import pyarrow as pa
 from tocsin.algebra.check import check
 from tocsin.algebra.pattern import specs
 from tocsin.algebra.predicate import Literal, comparisons
+from tocsin.algebra.selection import COUNT
 from tocsin.algebra.subscription import Subscription
 from tocsin.automata.compile import compile
 from tocsin.cases.detection import Found
@@ -40,7 +41,7 @@ def detect_on_spark(
         frame, subscription, time=(START, END), type=TYPES, id=ID, key=key or None, catalog=catalog
     )
     ids = {str(event.id): event.id for event in events}
-    return [_found(row["constituents"], ids) for row in matches.toArrow().to_pylist()]
+    return [_found(subscription, row, ids) for row in matches.toArrow().to_pylist()]
 
 
 def replay_on_spark(
@@ -66,7 +67,7 @@ def replay_on_spark(
     )
     ids = {str(event.id): event.id for event in events}
     return [
-        replace(_found(row["constituents"], ids), after=row["detected_at"])
+        replace(_found(subscription, row, ids), after=row["detected_at"])
         for row in matches.toArrow().to_pylist()
     ]
 
@@ -122,8 +123,9 @@ def _literals(subscription: Subscription) -> dict[str, Value]:
     return {c.left.name: c.right.value for c in found if isinstance(c.right, Literal)}
 
 
-def _found(constituents: Sequence[Mapping[str, Any]], ids: Mapping[str, int | str]) -> Found:
+def _found(subscription: Subscription, row: Mapping[str, Any], ids: Mapping[str, int | str]) -> Found:
     """A match, from the flat list of its events and their places."""
+    constituents: Sequence[Mapping[str, Any]] = row["constituents"]
     nested: Nested = []
     for constituent in constituents:
         *outer, _ = constituent["path"]
@@ -135,7 +137,9 @@ def _found(constituents: Sequence[Mapping[str, Any]], ids: Mapping[str, int | st
         level.append(constituent["role"] if constituent["id"] is None else ids[constituent["id"]])
     last = max(_micros(c["end"]) for c in constituents if c["path"][0] == len(nested))
     first = min(_micros(c["start"]) for c in constituents)
-    return Found(nested, last, Interval(first, max(_micros(c["end"]) for c in constituents)))
+    count = int(dict(row["variables"])[COUNT]) if subscription.selection.take == "count" else None
+    whole = Interval(first, max(_micros(c["end"]) for c in constituents))
+    return Found(nested, last, whole, count=count)
 
 
 def _micros(value: Any) -> int:

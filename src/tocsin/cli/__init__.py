@@ -1,7 +1,8 @@
 """The command line: `tocsin COMMAND …`. One module a command, each with `add_parser` and `run`.
 
 Results go to standard output, errors to standard error. The exit code is 0 if all went well, 1 if a test
-failed or --strict found something, 2 if something the user gave is wrong, 3 if Tocsin itself failed, 130 after Ctrl-C.
+failed, --strict found something or engines disagree, 2 if something the user gave is wrong, 3 if Tocsin itself
+failed, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from types import ModuleType
 import tocsin
 from tocsin.errors import TocsinError
 
-COMMANDS = ("run", "detect", "explain", "check", "test")
+COMMANDS = ("run", "detect", "explain", "check", "test", "bench", "warm")
 _EXAMPLES = """\
 examples:
   tocsin detect '[Door];[Alarm]' --from events.parquet --key room
@@ -26,6 +27,8 @@ examples:
   tocsin check subscriptions.ecl
   tocsin test cases.yaml
   tocsin run pipeline.toml
+  tocsin bench --rows 1000000
+  tocsin warm
 
 tocsin COMMAND --help shows more of each. TOCSIN_DEBUG=1 shows where in Tocsin an error came from.
 """

@@ -28,6 +28,7 @@ examples:
   tocsin detect '[Open(room=$x)];[Close(room=$x)]' --from doors.csv
   tocsin detect '([Door], [Temp(temp<15) in {Temp(temp<15), T1}])_{T1=5min}' --from day.parquet --key room
   tocsin detect @pattern.tocsin --from day.jsonl --time ts --time-unit ms --output jsonl | jq .match_id
+  tocsin detect '[Open];[Close]' --matches leftmost --from doors.csv
   tocsin detect 'repeat {push(low) {<altitude < 500>}}' --language ecl --from flight.csv
   tocsin detect @latest.cor --types events.idl --ports 'Latest.a=GPS.out1,Latest.b=INS.out1' --from flight.csv
 """
@@ -92,13 +93,17 @@ def run(options: argparse.Namespace) -> int:
     path = whole_path(options.file)
     format = file_format(options.file, options.format)
     quiet_spark_errors()
-    frame = read_file(local_session(), path, format)
+    session = local_session()
+    frame = read_file(session, path, format)  # says what is wrong with the file, if anything is
     key = _names(options.key)
     with given.located():
         matches = detect(
-            frame,
+            path if format == "parquet" else frame,
+            spark=session,
             language=given.language,
             options=given.options,
+            matches=options.matches,
+            take=options.take,
             time=_time(options.time),
             type=options.type,
             event_type=options.event_type,

@@ -16,12 +16,15 @@ from tocsin.automata.never import never
 from tocsin.automata.plan import composite_detector
 from tocsin.automata.show import atom_text, show_automaton, show_tree, timer_text
 from tocsin.automata.svg import show_svg
+from tocsin.cli.explain_pipeline import explain_kernels, explain_pipeline
+from tocsin.cli.explain_selection import explain_selection
 from tocsin.cli.pattern import add_pattern, given_pattern
 from tocsin.cli.texts import chosen, given_text, located, section, write_text
 from tocsin.errors import InputError, PipelineError, PipelineErrors
 from tocsin.events import Catalog, EventType, format_duration
 from tocsin.languages.core.printer import show, show_spec
 from tocsin.languages.phrases import rebuilt
+from tocsin.languages.registry import selection_of
 from tocsin.languages.registry import show as show_subscription
 
 _HELP = """\
@@ -31,6 +34,7 @@ examples:
   tocsin explain @cold_room.tocsin --schema pipeline.toml --svg cold_room.svg
   tocsin explain 'repeat {push(low) {accumulate {Fuel, Alt}}}' --language ecl --code low.py
   tocsin explain @modal.cor --language ksu --types avionics.idl
+  tocsin explain pipeline.toml              what its subscriptions share
 """
 # Which options a language has; it is a mistake to give another.
 _OPTIONS = {"ecl": ("svg", "code"), "ksu": ("types", "assembly")}
@@ -67,19 +71,25 @@ def run(options: argparse.Namespace) -> int:
     """Print everything about a pattern."""
     _check_options(options)
     if options.language in _OPTIONS:
+        selection_of(options.language, options.matches, options.take)  # refused: it finds no matches
         _explain_other(options)
+        return 0
+    if options.pattern.endswith(".toml") and Path(options.pattern).is_file():
+        explain_pipeline(Path(options.pattern))
         return 0
     given = given_pattern(options)
     catalog = _catalog(options.schema)
     subscription = given.parse(catalog)
     compiled = compile([subscription])
     section("pattern", show_subscription(subscription))
+    section("matches", "\n".join(explain_selection(subscription.selection)))
     section("tree", show_tree(subscription.pattern, show_spec))
     for definition in subscription.definitions:
         section(f"tree of {definition.name}", show_tree(definition.pattern, show_spec))
     section("detectors", "\n".join(_plan(compiled)))
     for number, automaton in enumerate(compiled.automata):
         section(f"automaton of {_detector(number)}", show_automaton(automaton, _spec))
+    section("runs", explain_kernels(compiled, compile([subscription], points=True)))
     needed = needs(subscription, compiled.graph, compiled.automata)
     section("needs", "\n".join(_needed(needed)))
     section("partial matches", "\n".join(_waits(needed, compiled)))

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from tocsin.algebra.selection import Selection, Wanted
 from tocsin.algebra.subscription import Reading, Subscription
 from tocsin.cli.texts import chosen, given_text, located
 from tocsin.events import Catalog
-from tocsin.languages.registry import LANGUAGES, SENDING, parse_subscription
+from tocsin.languages.registry import LANGUAGES, SENDING, parse_subscription, selection_of
 from tocsin.spark.completion import check_options
 
 ENDINGS = {".ecl": "ecl", ".cor": "ksu"}
@@ -26,6 +27,7 @@ class GivenPattern:
     file: str | None
     language: str
     options: Mapping[str, object]
+    selection: Selection | None = None  # which matches are wanted where the text does not say it
 
     @property
     def reading(self) -> Reading:
@@ -40,7 +42,9 @@ class GivenPattern:
     def parse(self, catalog: Catalog | None = None) -> Subscription:
         """The subscription it stands for, in a language of patterns."""
         with self.located():
-            return parse_subscription(self.text, self.language, catalog=catalog, reading=self.reading)
+            return parse_subscription(
+                self.text, self.language, catalog=catalog, reading=self.reading, selection=self.selection
+            )
 
     def located(self) -> AbstractContextManager[None]:
         """Mistakes of the pattern that come up inside name the file it is from."""
@@ -67,6 +71,16 @@ def add_pattern(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="how the language is read, as in restart=always, unless_tie=failure or overwrite=earliest",
     )
+    parser.add_argument(
+        "--matches",
+        metavar="POLICY",
+        help=f"which matches of a pattern are wanted: {', '.join(get_args(Wanted))}",
+    )
+    parser.add_argument(
+        "--take",
+        metavar="WHAT",
+        help="what is reported of those that are complete at one moment: all, 'first 3', last, count",
+    )
 
 
 class _Pattern(argparse.Action):
@@ -83,7 +97,8 @@ class _Pattern(argparse.Action):
 
 def given_pattern(options: argparse.Namespace) -> GivenPattern:
     """The pattern of a command line."""
-    given = GivenPattern(*given_text(options.pattern), options.language, chosen(options.option))
+    selection = selection_of(options.language, options.matches, options.take)
+    given = GivenPattern(*given_text(options.pattern), options.language, chosen(options.option), selection)
     if given.sends:
         check_options(given.language, given.options)
     else:

@@ -14,6 +14,7 @@ from tocsin.algebra.completion.expression import Program
 from tocsin.algebra.completion.expression import Reading as EclReading
 from tocsin.algebra.correlation.expression import Library
 from tocsin.algebra.correlation.types import Types
+from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Reading, Subscription
 from tocsin.errors import InputError, did_you_mean
 from tocsin.events import Catalog
@@ -46,6 +47,7 @@ def parse(
     catalog: Catalog | None = None,
     names: Mapping[str, str] | None = None,
     reading: Reading | None = None,
+    selection: Selection | None = None,
     name: str = "pattern",
 ) -> Subscription: ...
 def parse(text: str, language: str = "core", **options: Any) -> Parsed:
@@ -77,15 +79,17 @@ def parse_subscription(
     catalog: Catalog | None = None,
     names: Mapping[str, str] | None = None,
     reading: Reading | None = None,
+    selection: Selection | None = None,
     name: str = "pattern",
 ) -> Subscription:
     """The subscription that a text stands for in a language of patterns.
 
     Args:
         names: which event types the names in the text stand for, in a language that has such a table.
+        selection: which matches are wanted where the text does not say it.
     """
     home = _home(language)
-    options: dict[str, object] = {"reading": reading, "name": name}
+    options: dict[str, object] = {"reading": reading, "selection": selection, "name": name}
     if names is not None:
         if home not in WITH_NAMES:
             message = f"the {home} language has no table of names"
@@ -93,6 +97,25 @@ def parse_subscription(
         options["names"] = names
     subscription: Subscription = _module(home).parse(text, catalog, **options)
     return subscription
+
+
+def selection_of(language: str, matches: object = None, take: object = None) -> Selection | None:
+    """The selection that the options `matches` and `take` ask for; None if neither is given.
+
+    >>> selection_of("core", None, "last")
+    Selection(matches='each', take='last', limit=0)
+    >>> selection_of("ecl", "any", None)
+    Traceback (most recent call last):
+    tocsin.errors.InputError: unknown-option: matches means nothing to the language ecl
+    hint: it sends events, and finds no matches to choose from; only core, pretty, binding do
+    """
+    asked = {name: value for name, value in (("matches", matches), ("take", take)) if value is not None}
+    if asked and language in SENDING:
+        hint = f"it sends events, and finds no matches to choose from; only {', '.join(LANGUAGES)} do"
+        raise InputError(
+            "unknown-option", f"{next(iter(asked))} means nothing to the language {language}", hint=hint
+        )
+    return Selection.of(**asked) if asked else None
 
 
 def show(parsed: Parsed, language: str | None = None) -> str:

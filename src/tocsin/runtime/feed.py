@@ -6,21 +6,27 @@ before the time that `a` was fed until.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from tocsin.errors import LimitError
+from tocsin.runtime import grouped
 from tocsin.runtime import tokens as kernel
-from tocsin.runtime.conditions import truth
+from tocsin.runtime.choose import Waiting, choose, take
+from tocsin.runtime.composites import Input, as_input, numbers_of
+from tocsin.runtime.counting import Counts, count
 from tocsin.runtime.following import state_after
+from tocsin.runtime.found import Matches
+from tocsin.runtime.grouped import Groups
 from tocsin.runtime.interning import Column, Interned
+from tocsin.runtime.limits import too_many_partial_matches
+from tocsin.runtime.machine import Unsuitable, machine_of
 from tocsin.runtime.ordering import encode_keys, total_order
-from tocsin.runtime.program import Array, Detector, Plan, Program, Walk
-from tocsin.runtime.state import Composite, State, Tokens
+from tocsin.runtime.program import Array, Choice, Detector, Plan, Program, Walk
+from tocsin.runtime.signatures import signatures
+from tocsin.runtime.state import Composite, Memory, State, Tokens, no_tokens, one_by_one
 from tocsin.runtime.walk import (
     EMISSION,
     EVENT,
@@ -32,7 +38,6 @@ from tocsin.runtime.walk import (
     Walks,
     walk,
 )
-from tocsin.values import Value
 
 FOREVER = int(kernel.NEVER) - 1
 MAX_TOKENS = 20_000_000
@@ -46,23 +51,10 @@ class Batch(NamedTuple):
     start: Array  # int64 (R,)
     end: Array  # int64 (R,)
     ids: pa.Array | Array | None  # what breaks ties of time; None for the order of the rows
-    bits: Array  # uint64 (R, words)
+    bits: Array  # uint64 (R, words), or (signatures, words) if there are any
     values: list[Column]  # one column for each of the plan's `columns`
     ordered: bool = False  # the rows are sorted by key and in the total order already
-
-
-class Matches(NamedTuple):
-    """What one detector found. Constituents of match `i` are those from `offsets[i]` to `offsets[i+1]`."""
-
-    key: Array  # int64, into the keys of the result
-    start: Array  # int64
-    end: Array  # int64
-    variables: Array  # int64 (matches, variables), numbers of values
-    offsets: Array  # int64
-    refs: Array  # int64
-    roles: Array  # int64
-    times: Array  # int64
-    emissions: Array | None = None  # int64: which emission of the detector it is, in the completion family
+    signatures: Array | None = None  # int32 (R,): which row of `bits` an event has
 
 
 class Result(NamedTuple):
@@ -76,15 +68,12 @@ class Result(NamedTuple):
     state: State | None
 
 
-class _Input(NamedTuple):
-    """Rows for one detector, sorted by key and total order."""
+class _Primitive(NamedTuple):
+    """The primitive events of a batch."""
 
+    events: grouped.Events
     key: Array
-    start: Array
-    end: Array
-    bits: Array
     values: Array
-    ref: Array
 
 
 def feed(
@@ -105,27 +94,33 @@ def feed(
         interned.number(value)
     columns = [interned.column(column) for column in batch.values]
     values = np.stack(columns, axis=1) if columns else np.empty((len(codes), 0), np.int32)
-    primitive = _Input(codes, batch.start, batch.end, batch.bits, values, kept + np.arange(len(codes)))
+    primitive = _primitive(batch, codes, len(keys), kept, values)
     events = batch.events
     if state.events is not None:
         events = pa.concat_tables([state.events, events.cast(state.events.schema)])
     composites = list(state.composites)
     found: list[Matches] = []
-    after: list[Tokens | Walks] = []
-    produced: dict[int, _Input] = {}
+    after: list[Memory] = []
+    produced: dict[int, Input] = {}
     read_by_others = {number for detector in plan.detectors for number in detector.inputs}
     for number, detector in enumerate(plan.detectors):
-        rows = _rows_for(plan, detector, primitive, [produced[i] for i in detector.inputs])
         before = state.detectors[number]
-        then: Tokens | Walks
+        step: tuple[Matches, Memory] | None = None
         if isinstance(before, Walks):
-            matches, then = _walk(detector, before, rows, len(keys))
-        else:
-            matches, then = _run(detector, before, rows, len(keys), interned, until, limit, keys)
+            step = _walk(detector, before, primitive.events)
+        elif not isinstance(before, Tokens):
+            step = _together(detector, before, primitive.events, until, keep, interned, limit, keys)
+            before = before if step else _alone(detector, before)
+        if step is None:
+            assert isinstance(before, Tokens)
+            rows = _rows_for(detector, primitive, [produced[i] for i in detector.inputs])
+            numbers = numbers_of(detector, composites)
+            step = _run(detector, before, rows, numbers, interned, until, limit, keys)
+        matches, then = step
         found.append(matches)
         after.append(then)
         if number in read_by_others:
-            produced[number] = _as_input(plan, number, matches, composites, interned)
+            produced[number] = as_input(plan, number, matches, composites, interned)
     following = state_after(plan, keys, interned, events, composites, after) if keep else None
     return Result(tuple(found), events, tuple(composites), keys, interned.values, following)
 
@@ -142,7 +137,8 @@ def _sorted(batch: Batch, order: Array) -> Batch:
         events=batch.events.take(pa.array(order)),
         start=batch.start[order],
         end=batch.end[order],
-        bits=batch.bits[order],
+        bits=batch.bits[order] if batch.signatures is None else batch.bits,
+        signatures=None if batch.signatures is None else batch.signatures[order],
         values=[column(values) for values in batch.values],
     )
 
@@ -153,6 +149,8 @@ def _key_codes(batch: Batch, keys: list[tuple[Any, ...]]) -> Array:
         if not keys:
             keys.append(())
         return np.zeros(len(batch.start), np.int64)
+    if batch.ordered and not keys and (codes := _runs(batch.keys, keys)) is not None:
+        return codes
     codes, distinct = encode_keys(batch.keys)
     if not keys:
         keys += distinct
@@ -167,30 +165,99 @@ def _key_codes(batch: Batch, keys: list[tuple[Any, ...]]) -> Array:
     return numbers[codes]
 
 
-def _rows_for(plan: Plan, detector: Detector, primitive: _Input, composites: list[_Input]) -> _Input:
+def _runs(columns: list[Column], keys: list[tuple[Any, ...]]) -> Array | None:
+    """The same for rows that are sorted by a key of whole numbers, without looking at each; None for others."""
+    column = columns[0]
+    if len(columns) > 1 or not isinstance(column, pa.Array) or not len(column):
+        return None
+    if not pa.types.is_integer(column.type) or column.null_count:
+        return None
+    values = column.to_numpy()
+    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    distinct = values[starts]
+    if len(np.unique(distinct)) < len(distinct):
+        return None
+    keys += [(value,) for value in distinct.tolist()]
+    return np.repeat(np.arange(len(starts)), np.diff([*starts, len(values)]))
+
+
+def _primitive(batch: Batch, codes: Array, keys: int, kept: int, values: Array) -> _Primitive:
+    which, bits = signatures(batch.bits) if batch.signatures is None else (batch.signatures, batch.bits)
+    offsets = np.searchsorted(codes, np.arange(keys + 1))
+    refs = kept + np.arange(len(codes))
+    return _Primitive(grouped.Events(offsets, batch.start, batch.end, refs, which, bits), codes, values)
+
+
+def _together(
+    detector: Detector,
+    before: Groups | Counts,
+    events: grouped.Events,
+    until: int,
+    keep: bool,
+    interned: Interned,
+    limit: int,
+    keys: list[tuple[Any, ...]],
+) -> tuple[Matches, Memory] | None:
+    """Let groups of partial matches go on; None where each must go its own way."""
+    program, choice = detector.program, detector.choice
+    assert isinstance(program, Program)
+    machine = machine_of(program, choice)
+    try:
+        if machine is None or grouped.behind(before.fed, events):
+            raise Unsuitable
+        tables, letters = grouped.tables_for(machine, program, choice, before.known, events)
+    except Unsuitable:
+        if isinstance(before, Counts) and len(before.keys):
+            raise LimitError(
+                "cannot-count",
+                "what only counted so far would now have to know each partial match",
+                hint="take all matches, or take them in order and count anew",
+            ) from None
+        return None
+    if isinstance(before, Counts):
+        return count(before, tables, letters, events, until, keep, interned)
+    matches, after = grouped.run(choice, before, tables, letters, events, until, keep, limit, keys)
+    return take(detector, matches, interned), after
+
+
+def _alone(detector: Detector, before: Groups | Counts) -> Tokens:
+    """Each partial match by itself. Counts have no partial matches yet when this is asked of them."""
+    assert isinstance(detector.program, Program)
+    return one_by_one(detector.program, before) if isinstance(before, Groups) else no_tokens(detector.program)
+
+
+def _rows_for(detector: Detector, primitive: _Primitive, composites: list[Input]) -> Input:
     """The rows a detector can use: primitive events of its domain, and the composites it reads, in the total order."""
+    events = primitive.events
     domain = np.bitwise_or.reduce(detector.program.domain, axis=0)
-    mask = (primitive.bits & domain).any(axis=1)
-    own = primitive if mask.all() else _Input(*(column[mask] for column in primitive))
+    mask = (events.bits & domain).any(axis=1)[events.signature]
+    own = Input(
+        primitive.key[mask],
+        events.start[mask],
+        events.end[mask],
+        events.bits[events.signature[mask]],
+        primitive.values[mask],
+        events.ref[mask],
+    )
     if not composites:
         return own
     parts = [*composites, own]
-    joined = _Input(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    joined = Input(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     # Composites come before primitive events of equal time, those of the first input first.
     rank = np.repeat(np.arange(len(parts)), [len(part.key) for part in parts])
     order = np.lexsort((np.arange(len(rank)), rank, joined.start, joined.end, joined.key))
-    return _Input(*(column[order] for column in joined))
+    return Input(*(column[order] for column in joined))
 
 
 def _run(
     detector: Detector,
     before: Tokens,
-    rows: _Input,
-    keys: int,
+    rows: Input,
+    composites: Array,
     interned: Interned,
     until: int,
     limit: int,
-    keys_of: list[tuple[Any, ...]],
+    keys: list[tuple[Any, ...]],
 ) -> tuple[Matches, Tokens]:
     program = detector.program
     assert isinstance(program, Program)
@@ -205,10 +272,10 @@ def _run(
     counts = np.zeros(kernel.COUNTERS, np.int64)
     counts[kernel.FREE] = len(pool) - waiting
     counts[kernel.NODES] = len(before.nodes)
-    alive = np.full(keys, -1, np.int64)
+    alive = np.full(len(keys), -1, np.int64)
     for key, mask in before.alive.items():
         alive[key] = mask
-    numbers = np.arange(keys + 1)
+    numbers = np.arange(len(keys) + 1)
     events = kernel.Rows(
         np.searchsorted(rows.key, numbers), rows.start, rows.end, rows.bits, rows.values, rows.ref
     )
@@ -229,21 +296,22 @@ def _run(
         limit,
     )
     if counts[kernel.OVERFLOW]:
-        key_values = keys_of[int(counts[kernel.OVERFLOW]) - 1]
-        shown = ", ".join(map(repr, key_values)) if key_values else "the whole stream"
-        raise LimitError(
-            "too-many-partial-matches",
-            f"more than {limit:,} partial matches wait at once (key: {shown})",
-            hint="bound the pattern by a timer, as in ([A], [B])_{T1=1h}, or choose a finer key",
-        )
+        raise too_many_partial_matches(limit, keys[int(counts[kernel.OVERFLOW]) - 1])
     matches = _matches(nodes, found[: counts[kernel.MATCHES]])
-    return matches, _tokens(pool, nodes, int(counts[kernel.NODES]), alive)
+    waiting = pool[pool[:, kernel.STATE] >= 0]
+    held = before.held
+    if detector.choice != Choice():
+        chosen = choose(
+            detector, matches, held, _waiting(waiting, nodes), composites, interned, until >= FOREVER
+        )
+        matches, held, waiting = chosen.matches, chosen.held, waiting[chosen.alive]
+    return matches, _tokens(waiting, nodes, int(counts[kernel.NODES]), alive, held)
 
 
-def _walk(detector: Detector, before: Walks, rows: _Input, keys: int) -> tuple[Matches, Walks]:
+def _walk(detector: Detector, before: Walks, events: grouped.Events) -> tuple[Matches, Walks]:
     program = detector.program
     assert isinstance(program, Walk)
-    found, after = walk(program, before, keys, rows.key, rows.bits, rows.ref, rows.start, rows.end)
+    found, after = walk(program, before, events)
     event = found[:, EVENT]
     used, starts = found[:, FOUND_WIDTH::2], found[:, FOUND_WIDTH + 1 :: 2]
     named = np.full((len(detector.emissions), used.shape[1]), -1, np.int64)
@@ -264,13 +332,14 @@ def _walk(detector: Detector, before: Walks, rows: _Input, keys: int) -> tuple[M
         refs[there],
         names[there],
         np.repeat(found[:, EVENT_END], there.sum(axis=1)),
+        np.repeat(found[:, EVENT_START], there.sum(axis=1)),
         found[:, EMISSION].copy(),
     ), after
 
 
 def _matches(nodes: Array, found: Array) -> Matches:
     ends = np.ascontiguousarray(found[:, kernel.MATCH_NODE])
-    offsets, refs, roles, times = kernel.unroll(nodes, ends)
+    offsets, refs, roles, times, begins = kernel.unroll(nodes, ends)
     return Matches(
         found[:, kernel.MATCH_KEY].copy(),
         nodes[ends, kernel.START],
@@ -280,12 +349,18 @@ def _matches(nodes: Array, found: Array) -> Matches:
         refs,
         roles,
         times,
+        begins,
     )
 
 
-def _tokens(pool: Array, nodes: Array, count: int, alive: Array) -> Tokens:
+def _waiting(rows: Array, nodes: Array) -> Waiting:
+    first = nodes[kernel.first_of(nodes, np.ascontiguousarray(rows[:, kernel.NODE]))]
+    columns = (kernel.REF, kernel.ROLE, kernel.TIME, kernel.BEGIN)
+    return Waiting(rows[:, kernel.KEY], *(first[:, column] for column in columns))
+
+
+def _tokens(rows: Array, nodes: Array, count: int, alive: Array, held: Matches) -> Tokens:
     """The tokens that still wait, and only the nodes they need."""
-    rows = pool[pool[:, kernel.STATE] >= 0]
     rows = rows[np.argsort(rows[:, kernel.KEY], kind="stable")]
     keep = kernel.reachable(nodes, np.ascontiguousarray(rows[:, kernel.NODE]), count)
     place = np.cumsum(keep) - 1
@@ -296,71 +371,4 @@ def _tokens(pool: Array, nodes: Array, count: int, alive: Array) -> Tokens:
     # Which tokens, children and matches a node has matters only within one batch.
     kept[:, [kernel.CHILD, kernel.SIBLING, kernel.TOKENS]] = -1
     kept[:, kernel.EMITTED] = 0
-    return Tokens(rows, kept, {int(key): int(alive[key]) for key in np.flatnonzero(alive != -1)})
-
-
-def _as_input(
-    plan: Plan, number: int, matches: Matches, composites: list[Composite], interned: Interned
-) -> _Input:
-    """The matches of a detector as input rows of others, told apart by the order of their events where times are equal."""
-    first = len(composites)
-    for i in range(len(matches.key)):
-        part = slice(int(matches.offsets[i]), int(matches.offsets[i + 1]))
-        composites.append(
-            Composite(
-                number,
-                tuple(matches.refs[part].tolist()),
-                tuple(matches.roles[part].tolist()),
-                tuple(matches.times[part].tolist()),
-                tuple(matches.variables[i].tolist()),
-                int(matches.start[i]),
-                int(matches.end[i]),
-            )
-        )
-    order = sorted(range(len(matches.key)), key=lambda i: _leaf_order(plan, composites, first + i))
-    names = plan.detectors[number].variable_names
-    bits = np.zeros((len(order), plan.words), np.uint64)
-    values = np.full((len(order), len(plan.columns)), -1, np.int32)
-    for row, i in enumerate(order):
-        bound = {name: n for name, n in zip(names, composites[first + i].variables, strict=True) if n >= 0}
-        for column, name in enumerate(plan.columns):
-            values[row, column] = bound.get(name, -1)
-        for test in plan.composite_tests:
-            if (
-                test.detector == number
-                and truth(test.condition, partial(_variable, bound, interned)) is test.truth
-            ):
-                bits[row, test.bit >> 6] |= np.uint64(1) << np.uint64(test.bit & 63)
-    chosen = np.array(order, np.int64)
-    return _Input(
-        matches.key[chosen], matches.start[chosen], matches.end[chosen], bits, values, -2 - (first + chosen)
-    )
-
-
-def _variable(bound: dict[str, int], interned: Interned, operand: tuple[Any, ...]) -> list[Value]:
-    """The value of a composite's attribute, which is one of its variables."""
-    return [interned.values[bound[operand[1]]] if operand[1] in bound else None]
-
-
-def _leaf_order(
-    plan: Plan, composites: list[Composite], number: int
-) -> tuple[list[tuple[int, int, str]], list[tuple[int, ...]]]:
-    """Where the events of a composite are in the total order, and then where they stand in the composite."""
-    leaves = list(_leaves(plan, composites, number, ()))
-    return [place for place, _ in leaves], [path for _, path in leaves]
-
-
-def _leaves(
-    plan: Plan, composites: list[Composite], number: int, inside: tuple[int, ...]
-) -> Iterator[tuple[tuple[int, int, str], tuple[int, ...]]]:
-    """Primitive events by their place in the total order (their ref), timers after the events of their moment."""
-    composite = composites[number]
-    names = plan.detectors[composite.detector].timer_names
-    for place, (ref, role, time) in enumerate(
-        zip(composite.refs, composite.roles, composite.times, strict=True)
-    ):
-        path = (*inside, place)
-        if ref <= -2:
-            yield from _leaves(plan, composites, -2 - ref, path)
-        else:
-            yield ((time, 1 << 62, names[-1 - role]) if role < 0 else (time, ref, "")), path
+    return Tokens(rows, kept, {int(key): int(alive[key]) for key in np.flatnonzero(alive != -1)}, held)

@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tocsin.runtime import groups
 from tocsin.runtime import tokens as kernel
+from tocsin.runtime.counting import Counts
+from tocsin.runtime.grouped import Groups
 from tocsin.runtime.interning import Interned
 from tocsin.runtime.program import VERSION, Array, Detector, Plan, Program
-from tocsin.runtime.state import Composite, State, Tokens
+from tocsin.runtime.state import Composite, Memory, State, Tokens
 from tocsin.runtime.walk import Walks
 
 
@@ -20,7 +23,7 @@ def state_after(
     interned: Interned,
     events: pa.Table,
     composites: list[Composite],
-    after: list[Tokens | Walks],
+    after: list[Memory],
 ) -> State:
     """The state with only the keys, values, events and composites that tokens still hold, renumbered."""
     needed = _needed_refs(after, composites)
@@ -38,9 +41,7 @@ def state_after(
     used_values = sorted(numbers)
     new_value = {n: i for i, n in enumerate(used_values)} | {-1: -1}
     renumbered = tuple(
-        _walks(one, new_key, new_ref)
-        if isinstance(one, Walks)
-        else _tokens(one, detector, new_key, new_value, new_ref)
+        _renumbered(one, detector, new_key, new_value, new_ref)
         for one, detector in zip(after, plan.detectors, strict=True)
     )
     return State(
@@ -59,22 +60,42 @@ def state_after(
     )
 
 
-def _keys(one: Tokens | Walks) -> list[int]:
-    if isinstance(one, Walks):
+def _keys(one: Memory) -> list[int]:
+    if not isinstance(one, Tokens):
         return one.keys.tolist()  # type: ignore[no-any-return]
-    return [*np.unique(one.rows[:, kernel.KEY]).tolist(), *one.alive]
+    return [*np.unique(one.rows[:, kernel.KEY]).tolist(), *one.alive, *one.held.key.tolist()]
 
 
-def _values(one: Tokens | Walks, detector: Detector) -> list[int]:
+def _values(one: Memory, detector: Detector) -> list[int]:
     """The numbers of the values that variables hold."""
-    if isinstance(one, Walks):
+    if not isinstance(one, Tokens):
         return []
-    return [n for n in np.unique(one.rows[:, _variables(detector)]).tolist() if n >= 0]
+    bound = [*np.unique(one.rows[:, _variables(detector)]), *np.unique(one.held.variables)]
+    return [int(n) for n in bound if n >= 0]
 
 
 def _variables(detector: Detector) -> slice:
     assert isinstance(detector.program, Program)
     return slice(kernel.TOKEN_WIDTH, kernel.TOKEN_WIDTH + detector.program.variables)
+
+
+def _renumbered(
+    one: Memory,
+    detector: Detector,
+    keys: dict[int, int],
+    values: dict[int, int],
+    refs: dict[int, int],
+) -> Memory:
+    match one:
+        case Walks():
+            return _walks(one, keys, refs)
+        case Counts():
+            return one._replace(keys=_mapped(one.keys, keys))
+        case Groups():
+            one.nodes[:, groups.REF] = _mapped(one.nodes[:, groups.REF], refs)
+            return one._replace(keys=_mapped(one.keys, keys))
+        case Tokens():
+            return _tokens(one, detector, keys, values, refs)
 
 
 def _tokens(
@@ -84,7 +105,12 @@ def _tokens(
     one.rows[:, kernel.KEY] = _mapped(one.rows[:, kernel.KEY], keys)
     one.rows[:, own] = _mapped(one.rows[:, own], values)
     one.nodes[:, kernel.REF] = _mapped(one.nodes[:, kernel.REF], refs)
-    return one._replace(alive={keys[key]: mask for key, mask in one.alive.items()})
+    held = one.held._replace(
+        key=_mapped(one.held.key, keys),
+        variables=_mapped(one.held.variables, values),
+        refs=_mapped(one.held.refs, refs),
+    )
+    return one._replace(alive={keys[key]: mask for key, mask in one.alive.items()}, held=held)
 
 
 def _walks(one: Walks, keys: dict[int, int], refs: dict[int, int]) -> Walks:
@@ -93,9 +119,20 @@ def _walks(one: Walks, keys: dict[int, int], refs: dict[int, int]) -> Walks:
     return Walks(_mapped(one.keys, keys), one.configurations, registers)
 
 
-def _needed_refs(after: list[Tokens | Walks], composites: list[Composite]) -> set[int]:
-    held = [one.registers[:, :, 0] if isinstance(one, Walks) else one.nodes[:, kernel.REF] for one in after]
-    waiting = [ref for refs in held for ref in np.unique(refs).tolist()]
+def _held_refs(one: Memory) -> list[Array]:
+    match one:
+        case Walks():
+            return [one.registers[:, :, 0]]
+        case Counts():
+            return []
+        case Groups():
+            return [one.nodes[:, groups.REF]]
+        case Tokens():
+            return [one.nodes[:, kernel.REF], one.held.refs]
+
+
+def _needed_refs(after: list[Memory], composites: list[Composite]) -> set[int]:
+    waiting = [ref for one in after for refs in _held_refs(one) for ref in np.unique(refs).tolist()]
     needed: set[int] = set()
     while waiting:
         ref = waiting.pop()

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from tocsin.runtime.feed import Matches, Result
+from tocsin.runtime.feed import Result
+from tocsin.runtime.found import Matches
 from tocsin.runtime.program import Array, Plan
 
 
@@ -44,10 +45,11 @@ def open_leaves(plan: Plan, result: Result, detector: int, matches: Matches) -> 
     leaves = [leaf for constituent in opened for leaf in constituent]
     counts = np.concatenate([[0], np.cumsum([len(constituent) for constituent in opened])])
     names = list(dict.fromkeys(role for _, role, _, _ in leaves))
+    numbers = {name: number for number, name in enumerate(names)}
     return Leaves(
         counts[matches.offsets].astype(np.int64),
         np.array([ref for ref, _, _, _ in leaves], np.int64),
-        np.array([names.index(role) for _, role, _, _ in leaves], np.int64),
+        np.array([numbers[role] for _, role, _, _ in leaves], np.int64),
         names,
         np.array([time for _, _, time, _ in leaves], np.int64),
         pa.array([path for _, _, _, path in leaves], pa.list_(pa.int32())),
@@ -78,9 +80,10 @@ def _open(
     return found
 
 
-def chosen(matches: Matches, leaves: Leaves, keep: list[int]) -> tuple[Matches, Leaves]:
+def chosen(matches: Matches, leaves: Leaves, rows: Array) -> tuple[Matches, Leaves]:
     """Some of the matches, with their events."""
-    rows = np.array(keep, np.int64)
+    if len(rows) == len(matches.key):
+        return matches, leaves
     counts = np.diff(leaves.offsets)[rows]
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     places = (

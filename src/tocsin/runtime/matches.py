@@ -17,20 +17,18 @@ A timer has its name as role, `timer` as type and no id. Languages whose express
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tocsin.runtime.conditions import truth
-from tocsin.runtime.feed import Matches, Result
+from tocsin.runtime.feed import Result
+from tocsin.runtime.found import Matches
+from tocsin.runtime.identity import hash_members, hash_rows, match_ids
 from tocsin.runtime.leaves import Leaves, chosen, open_leaves
 from tocsin.runtime.outputs import output_columns
-from tocsin.runtime.program import Detector, Output, Plan, travelling
-from tocsin.values import Value, as_text
+from tocsin.runtime.program import Array, Detector, Output, Plan
+from tocsin.runtime.whole import matches_that_hold
+from tocsin.values import as_text
 
 MOMENT = pa.timestamp("us", tz="UTC")
 
@@ -64,32 +62,41 @@ def match_schema(
     )
 
 
-def to_arrow(plan: Plan, result: Result, number: int, schema: pa.Schema) -> pa.Table:
-    """The matches of one subscription. The events of the result need columns `id`, `type`, `start`, `end`."""
+def to_arrow(
+    plan: Plan, result: Result, number: int, schema: pa.Schema, *, after: int | None = None
+) -> pa.Table:
+    """The matches of one subscription, or those that end after a moment.
+
+    The events of the result need columns `id`, `type` and `end`, and `start` if they have a length.
+    """
     output = plan.outputs[number]
-    parts = [_of_detector(plan, result, number, detector, schema) for detector in output.detectors]
+    parts = [_of_detector(plan, result, number, detector, schema, after) for detector in output.detectors]
     found = pa.concat_tables(parts)
     return _with_own_ids(found) if plan.detectors[output.detectors[0]].emissions else found
 
 
-def _of_detector(plan: Plan, result: Result, number: int, detector: int, schema: pa.Schema) -> pa.Table:
+def _of_detector(
+    plan: Plan, result: Result, number: int, detector: int, schema: pa.Schema, after: int | None
+) -> pa.Table:
     output, own, matches = plan.outputs[number], plan.detectors[detector], result.matches[detector]
     leaves = open_leaves(plan, result, detector, matches)
+    if after is not None:
+        matches, leaves = chosen(matches, leaves, np.flatnonzero(matches.end > after))
     if matches.emissions is not None:
-        mine = [emission.output == number for emission in own.emissions]
-        keep = np.flatnonzero(np.array(mine, np.bool_)[matches.emissions]).tolist()
-        matches, leaves = chosen(matches, leaves, keep)
-    if output.where:
-        keep = [i for i in range(len(matches.key)) if truth(output.where, _lookup(result, leaves, i)) is True]
-        matches, leaves = chosen(matches, leaves, keep)
-    ids = _ids(result, leaves)
+        mine = np.array([emission.output == number for emission in own.emissions], np.bool_)
+        matches, leaves = chosen(matches, leaves, np.flatnonzero(mine[matches.emissions]))
+    if output.where and len(matches.key):
+        matches, leaves = chosen(matches, leaves, matches_that_hold(output.where, result.events, leaves))
+    ids = result.events.column("id").take(_indices(leaves)).combine_chunks()
+    copies = _copies(result, leaves)
+    keys, key = _keys(result, matches, schema.field("key").type)
     columns = [
-        pa.array(_match_ids(output, own, result, matches, leaves, ids), pa.string()),
-        pa.array([output.name] * len(matches.key), pa.string()),
-        _keys(result, matches, schema.field("key").type),
+        _match_ids(output, own, matches, leaves, ids, copies, keys, key),
+        pa.repeat(pa.scalar(output.name, pa.string()), len(matches.key)),
+        keys.take(pa.array(key)),
         pa.array(matches.start, pa.int64()).cast(MOMENT),
         pa.array(matches.end, pa.int64()).cast(MOMENT),
-        _constituents(result, leaves, ids, schema.field("constituents").type),
+        _constituents(result, leaves, _shown_ids(ids, copies), schema.field("constituents").type),
         _variables(own, result, matches),
     ]
     if matches.emissions is not None:
@@ -99,89 +106,100 @@ def _of_detector(plan: Plan, result: Result, number: int, detector: int, schema:
 
 def _with_own_ids(found: pa.Table) -> pa.Table:
     """The same with ids that differ: an event can make one subscription send the same thing several times."""
-    seen: Counter[str] = Counter()
-    ids = []
-    for id in found.column("match_id").to_pylist():
-        ids.append(f"{id}#{seen[id]}" if seen[id] else id)
-        seen[id] += 1
-    return found.set_column(0, found.schema.field(0), pa.array(ids, pa.string()))
-
-
-def _lookup(result: Result, leaves: Leaves, match: int):  # type: ignore[no-untyped-def]
-    places = range(int(leaves.offsets[match]), int(leaves.offsets[match + 1]))
-
-    def values(operand: tuple[Any, ...]) -> list[Value]:
-        _, role, name = operand
-        column = result.events.column(travelling("field", name))
-        named = [number for number, known in enumerate(leaves.names) if known == role]
-        own = [int(leaves.refs[at]) for at in places if leaves.roles[at] in named and leaves.refs[at] >= 0]
-        return [column[ref].as_py() for ref in own]
-
-    return values
-
-
-def _ids(result: Result, leaves: Leaves) -> pa.Array:
-    """The ids of the events as text; a copy of an equal row has its number behind it."""
-    ids = result.events.column("id").take(_indices(leaves)).combine_chunks().cast(pa.string())
-    if "copy" not in result.events.column_names:
-        return ids
-    copies = result.events.column("copy").take(_indices(leaves)).combine_chunks()
-    numbered = pc.binary_join_element_wise(ids, copies.cast(pa.string()), "#")
-    return pc.if_else(pc.greater(copies, 0), numbered, ids)
+    coded = found.column("match_id").combine_chunks().dictionary_encode()
+    if len(coded.dictionary) == len(coded):
+        return found
+    codes = coded.indices.to_numpy(zero_copy_only=False)
+    order = np.argsort(codes, kind="stable")
+    first = np.searchsorted(codes[order], codes[order])
+    repeats = np.empty(len(codes), np.int64)
+    repeats[order] = np.arange(len(codes)) - first
+    return found.set_column(0, found.schema.field(0), _numbered(coded.dictionary_decode(), repeats))
 
 
 def _indices(leaves: Leaves) -> pa.Array:
-    return pa.array(leaves.refs, pa.int64(), mask=leaves.refs < 0)
+    timers = leaves.refs < 0
+    return pa.array(leaves.refs, pa.int64(), mask=timers if timers.any() else None)
+
+
+def _copies(result: Result, leaves: Leaves) -> Array | None:
+    """Which one an event is of several that are equal; None if none are."""
+    if "copy" not in result.events.column_names:
+        return None
+    copies = result.events.column("copy").take(_indices(leaves)).fill_null(0)
+    return copies.combine_chunks().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def _shown_ids(ids: pa.Array, copies: Array | None) -> pa.Array:
+    """The ids of the events as text; a copy of an equal row has its number behind it."""
+    shown = ids.cast(pa.string())
+    return shown if copies is None or not copies.any() else _numbered(shown, copies)
+
+
+def _numbered(texts: pa.Array, numbers: Array) -> pa.Array:
+    """Texts with their number behind them, but for 0."""
+    behind = pc.binary_join_element_wise(texts, pa.array(numbers).cast(pa.string()), "#")
+    return pc.if_else(pa.array(numbers > 0), behind, texts)
 
 
 def _match_ids(
-    output: Output, detector: Detector, result: Result, matches: Matches, leaves: Leaves, ids: pa.Array
-) -> list[str]:
-    offsets = leaves.offsets.tolist()
-    named = ids.to_pylist()
-    for at in np.flatnonzero(leaves.refs < 0).tolist():
-        named[at] = f"{leaves.names[leaves.roles[at]]}@{leaves.times[at]}"
-    prefix = hashlib.blake2b(output.fingerprint.encode(), digest_size=16)
-    sent = [repr(emission._replace(output=0)).encode() for emission in detector.emissions]
-    found = []
-    for i, key in enumerate(matches.key.tolist()):
-        digest = prefix.copy()
-        if matches.emissions is not None:
-            digest.update(sent[matches.emissions[i]])
-        digest.update(
-            "\x1f".join([*map(str, result.keys[key]), "", *named[offsets[i] : offsets[i + 1]]]).encode()
-        )
-        found.append(digest.hexdigest())
-    return found
+    output: Output,
+    detector: Detector,
+    matches: Matches,
+    leaves: Leaves,
+    ids: pa.Array,
+    copies: Array | None,
+    keys: pa.Array,
+    key: Array,
+) -> pa.Array:
+    prefixes = [output.fingerprint]
+    which = np.zeros(len(matches.key), np.int64)
+    if matches.emissions is not None:
+        prefixes = [
+            f"{output.fingerprint}|{emission._replace(output=0)!r}" for emission in detector.emissions
+        ]
+        which = matches.emissions
+    timers = np.flatnonzero(leaves.refs < 0)
+    names = pa.array(leaves.names, pa.string()).take(pa.array(leaves.roles[timers]))
+    members = hash_members(ids, copies, timers, names, leaves.times[timers])
+    columns = keys.flatten() if pa.types.is_struct(keys.type) else [keys]
+    return match_ids(prefixes, which, hash_rows(columns, len(keys)), key, leaves.offsets, members)
 
 
-def _keys(result: Result, matches: Matches, type: pa.DataType) -> pa.Array:
+def _keys(result: Result, matches: Matches, type: pa.DataType) -> tuple[pa.Array, Array]:
+    """The distinct keys of the matches, and which one each match has."""
+    numbers, key = np.unique(matches.key, return_inverse=True)
+    used = [result.keys[number] for number in numbers.tolist()]
     if pa.types.is_struct(type):
         names = [field.name for field in type]
-        keys = pa.array([dict(zip(names, key, strict=True)) for key in result.keys], type)
-    else:
-        keys = pa.array([key[0] if key else None for key in result.keys], type)
-    return keys.take(pa.array(matches.key))
+        return pa.array([dict(zip(names, values, strict=True)) for values in used], type), key
+    return pa.array([values[0] if values else None for values in used], type), key
 
 
 def _constituents(result: Result, leaves: Leaves, ids: pa.Array, type: pa.ListType) -> pa.Array:
     events, indices = result.events, _indices(leaves)
     timer = leaves.refs < 0
-    types = events.column("type").take(indices).combine_chunks()
+    timers = bool(timer.any())
+    types = events.column("type").take(indices).combine_chunks().cast(pa.string())
     fields = {
         "role": pa.array(leaves.names, pa.string()).take(pa.array(leaves.roles)),
-        "type": pc.if_else(pa.array(timer), "timer", types),
+        "type": pc.if_else(pa.array(timer), "timer", types) if timers else types,
         "id": ids,
         "path": leaves.paths,
     }
-    for end in ("start", "end"):
-        moments = (
-            events.column(end).take(indices).combine_chunks().fill_null(0).to_numpy(zero_copy_only=False)
-        )
-        fields[end] = pa.array(np.where(timer, leaves.times, moments), pa.int64()).cast(MOMENT)
+    for name in ("start", "end"):
+        # Events without a length travel without their start.
+        column = events.column(name if name in events.column_names else "end")
+        moments = column.take(indices).combine_chunks()
+        if timers:
+            moments = pc.if_else(pa.array(timer), pa.array(leaves.times), moments)
+        fields[name] = moments.cast(pa.int64()).cast(MOMENT)
     struct = type.value_type
-    if struct.get_field_index("attributes") >= 0:
-        fields["attributes"] = events.column("attributes").take(indices).combine_chunks()
+    if (at := struct.get_field_index("attributes")) >= 0:
+        # Cast, because very much text travels with wide offsets.
+        fields["attributes"] = (
+            events.column("attributes").take(indices).combine_chunks().cast(struct.field(at).type)
+        )
     arrays = [fields[field.name] for field in struct]
     return pa.ListArray.from_arrays(
         pa.array(leaves.offsets, pa.int32()), pa.StructArray.from_arrays(arrays, fields=list(struct))
@@ -189,13 +207,13 @@ def _constituents(result: Result, leaves: Leaves, ids: pa.Array, type: pa.ListTy
 
 
 def _variables(detector: Detector, result: Result, matches: Matches) -> pa.Array:
-    names = detector.variable_names
-    rows = [
-        [
-            (name, as_text(result.values[number]))
-            for name, number in zip(names, row, strict=True)
-            if number >= 0
-        ]
-        for row in matches.variables.tolist()
-    ]
-    return pa.array(rows, pa.map_(pa.string(), pa.string()))
+    names = pa.array(detector.variable_names, pa.string())
+    bound = matches.variables >= 0
+    offsets = np.concatenate([[0], np.cumsum(bound.sum(axis=1))])
+    numbers, which = np.unique(matches.variables[bound], return_inverse=True)
+    texts = pa.array([as_text(result.values[number]) for number in numbers.tolist()], pa.string())
+    return pa.MapArray.from_arrays(
+        pa.array(offsets, pa.int32()),
+        names.take(pa.array(np.nonzero(bound)[1])),
+        texts.take(pa.array(which)),
+    )

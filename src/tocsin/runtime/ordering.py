@@ -5,67 +5,115 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tocsin.runtime.interning import Column
 from tocsin.runtime.program import Array
 from tocsin.values import kind
 
+_FEW = 48  # rows that are sorted by insertion; for more, digit by digit is faster
+_DIGIT = 11  # bits that are looked at in one pass: the counts of 2048 digits stay in the nearest cache
+
 
 def encode_keys(columns: list[Column]) -> tuple[Array, list[tuple[object, ...]]]:
-    """A number for each row's key, counted from 0, and the keys in the order of their numbers."""
-    codes: Array | None = None
-    keys: list[tuple[object, ...]] = [()]
-    for column in columns:
-        own, distinct = _codes(column)
-        if codes is None:
-            codes, keys = own, [(value,) for value in distinct]
-            continue
-        pairs, codes = np.unique(codes * len(distinct) + own, return_inverse=True)
-        keys = [(*keys[pair // len(distinct)], distinct[pair % len(distinct)]) for pair in pairs.tolist()]
-    assert codes is not None
-    return codes, keys
+    """A number for each row's key, counted from 0 as they come, and the keys in the order of their numbers."""
+    codes, _count, firsts, parts = _encode(columns)
+    if len(parts) == 1:
+        _own, distinct = parts[0]
+        return codes, [(value,) for value in _values(distinct)]
+    values = [_values(distinct) for _, distinct in parts]
+    places = [own[firsts].tolist() for own, _ in parts]
+    return codes, [
+        tuple(value[place] for value, place in zip(values, at, strict=True))
+        for at in zip(*places, strict=True)
+    ]
 
 
-def _codes(column: Column) -> tuple[Array, list[object]]:
+def key_codes(columns: list[Column]) -> tuple[Array, int]:
+    """The same numbers, and how many there are; for a million keys, whose values would be a million Python objects."""
+    codes, count, _, _ = _encode(columns)
+    return codes, count
+
+
+def _encode(
+    columns: list[Column],
+) -> tuple[Array, int, Array, list[tuple[Array, pa.Array | list[object]]]]:
+    """Numbers of keys, how many, the first row of each (only for several columns), and each column's own numbers."""
+    parts = [_codes(column) for column in columns]
+    codes, distinct = parts[0]
+    count = len(distinct)
+    for own, values in parts[1:]:
+        codes, count = _numbered(codes * len(values) + own)
+    firsts = np.empty(0, np.int64)
+    if len(parts) > 1:
+        firsts = np.empty(count, np.int64)
+        firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return codes, count, firsts, parts
+
+
+def _numbered(values: Array) -> tuple[Array, int]:
+    coded = pa.array(values).dictionary_encode()
+    return coded.indices.to_numpy(zero_copy_only=False).astype(np.int64), len(coded.dictionary)
+
+
+def _codes(column: Column) -> tuple[Array, pa.Array | list[object]]:
     if isinstance(column, list):
         numbers: dict[tuple[str, object], int] = {}
         own = [numbers.setdefault((kind(value), value), len(numbers)) for value in column]
         return np.array(own, np.int64), [value for _, value in numbers]
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     coded = column.dictionary_encode(null_encoding="encode")
-    return coded.indices.to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary.to_pylist()
+    return coded.indices.to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary
+
+
+def _values(distinct: pa.Array | list[object]) -> list[object]:
+    return distinct if isinstance(distinct, list) else distinct.to_pylist()
 
 
 def total_order(
     codes: Array, keys: int, start: Array, end: Array, ids: pa.Array | Array | None
 ) -> tuple[Array, Array]:
-    """The rows sorted by key and in the total order within each key, and where each key's rows begin."""
-    by_end = np.argsort(end, kind="stable")
-    order, offsets = _bucket(codes, keys, by_end)
-    runs = _ties(order, offsets, end)
-    if len(runs):
-        ranks = np.arange(len(end), dtype=np.int64) if ids is None else _ranks(ids)
-        for first, last in runs:
-            tied = order[first:last]
-            order[first:last] = tied[np.lexsort((ranks[tied], start[tied]))]
+    """The rows sorted by key and in the total order within each key, and where each key's rows begin.
+
+    Rows usually come as time went on, so that bringing those of a key together is all there is to do.
+    """
+    order, offsets = bucket(codes, keys)
+    if _sort_by_end(order, offsets, end):
+        places = np.flatnonzero(_tied(order, offsets, end))
+        tied = order[places]
+        # Ties of one run are neighbours, and runs come in the order of key and end.
+        run = np.cumsum(np.concatenate([[False], _differ(codes, tied) | _differ(end, tied)]))
+        order[places] = tied[np.lexsort((_ranks(ids, tied), start[tied], run))]
     return order, offsets
 
 
-def _ranks(ids: pa.Array | Array) -> Array:
-    """Numbers that order the ids."""
+def _differ(values: Array, rows: Array) -> Array:
+    differ: Array = values[rows[1:]] != values[rows[:-1]]
+    return differ
+
+
+def _ranks(ids: pa.Array | Array | None, rows: Array) -> Array:
+    """Numbers that order the ids of some rows; without ids, the rows stay in the order in which they came."""
+    if ids is None:
+        return rows
     if isinstance(ids, np.ndarray):
-        return ids
-    if pa.types.is_integer(ids.type):
-        return ids.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
-    coded = ids.dictionary_encode()
-    by_value = np.argsort(np.array(coded.dictionary.to_pylist(), dtype=object), kind="stable")
+        return ids[rows]
+    own = ids.take(pa.array(rows))
+    if pa.types.is_integer(own.type) and not own.null_count:
+        return own.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    coded = own.dictionary_encode(null_encoding="encode")
+    by_value = pc.sort_indices(coded.dictionary).to_numpy(zero_copy_only=False)
     places = np.empty(len(by_value), np.int64)
     places[by_value] = np.arange(len(by_value))
     return places[coded.indices.to_numpy(zero_copy_only=False)]  # type: ignore[no-any-return]
 
 
 @nb.njit(cache=True)
-def _bucket(codes, keys, by_end):  # type: ignore[no-untyped-def]
-    """A stable counting sort by key."""
+def bucket(codes, keys):  # type: ignore[no-untyped-def]
+    """A stable counting sort of small numbers: the rows in their order, and where those of each number begin."""
     offsets = np.zeros(keys + 1, np.int64)
     for code in codes:
         offsets[code + 1] += 1
@@ -73,26 +121,107 @@ def _bucket(codes, keys, by_end):  # type: ignore[no-untyped-def]
         offsets[key + 1] += offsets[key]
     place = offsets[:-1].copy()
     order = np.empty(len(codes), np.int64)
-    for row in by_end:
+    for row in range(len(codes)):
         order[place[codes[row]]] = row
         place[codes[row]] += 1
     return order, offsets
 
 
 @nb.njit(cache=True)
-def _ties(order, offsets, end):  # type: ignore[no-untyped-def]
-    """Runs of rows of one key that end at the same moment."""
-    runs = []
+def _sort_by_end(order, offsets, end):  # type: ignore[no-untyped-def]
+    """Sort the rows of each key by their end, where they are not sorted yet; rows of equal end stay as they are.
+
+    Returns whether any rows of a key have an equal end.
+    """
+    ties = False
     for key in range(len(offsets) - 1):
-        at = offsets[key]
-        while at < offsets[key + 1]:
-            stop = at + 1
-            while stop < offsets[key + 1] and end[order[stop]] == end[order[at]]:
-                stop += 1
-            if stop - at > 1:
-                runs.append((at, stop))
-            at = stop
-    out = np.empty((len(runs), 2), np.int64)
-    for number, (first, last) in enumerate(runs):
-        out[number, 0], out[number, 1] = first, last
-    return out
+        first, last = offsets[key], offsets[key + 1]
+        ascends, tie = _ascends(order, first, last, end)
+        if not ascends:
+            if last - first <= _FEW:
+                _insert(order, first, last, end)
+            else:
+                _radix(order, first, last, end)
+            _, tie = _ascends(order, first, last, end)
+        ties |= tie
+    return ties
+
+
+@nb.njit(cache=True)
+def _ascends(order, first, last, end):  # type: ignore[no-untyped-def]
+    """Whether rows are sorted by their end, and, if they are, whether two have the same."""
+    tie = False
+    if first == last:
+        return True, tie
+    before = end[order[first]]
+    for at in range(first + 1, last):
+        moment = end[order[at]]
+        if moment < before:
+            return False, tie
+        tie |= moment == before
+        before = moment
+    return True, tie
+
+
+@nb.njit(cache=True)
+def _insert(order, first, last, end):  # type: ignore[no-untyped-def]
+    for at in range(first + 1, last):
+        row = order[at]
+        place = at
+        while place > first and end[order[place - 1]] > end[row]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = row
+
+
+@nb.njit(cache=True)
+def _radix(order, first, last, end):  # type: ignore[no-untyped-def]
+    """Sort by one digit after the other, the last one first; allocates four words a row of the key."""
+    count = last - first
+    rows, moments = order[first:last].copy(), np.empty(count, np.uint64)
+    least = end[rows[0]]
+    for row in rows:
+        least = min(least, end[row])
+    most = np.uint64(0)
+    for at in range(count):
+        # As unsigned words the distance is right even where it is too long for a signed one.
+        moments[at] = np.uint64(end[rows[at]]) - np.uint64(least)
+        most = max(most, moments[at])
+    other_rows, other_moments = np.empty_like(rows), np.empty_like(moments)
+    shift = np.uint64(0)
+    digits = np.uint64((1 << _DIGIT) - 1)
+    while shift < np.uint64(64) and most >> shift:
+        place = np.zeros((1 << _DIGIT) + 1, np.int64)
+        for moment in moments:
+            place[np.int64(moment >> shift & digits) + 1] += 1
+        for digit in range(1 << _DIGIT):
+            place[digit + 1] += place[digit]
+        for at in range(count):
+            own = np.int64(moments[at] >> shift & digits)
+            other_rows[place[own]], other_moments[place[own]] = rows[at], moments[at]
+            place[own] += 1
+        rows, other_rows = other_rows, rows
+        moments, other_moments = other_moments, moments
+        shift += np.uint64(_DIGIT)
+    order[first:last] = rows
+
+
+@nb.njit(cache=True)
+def _tied(order, offsets, end):  # type: ignore[no-untyped-def]
+    """Whether the row at a place ends when the one before or behind it of the same key ends."""
+    tied = np.zeros(len(order), np.bool_)
+    for key in range(len(offsets) - 1):
+        for at in range(offsets[key] + 1, offsets[key + 1]):
+            if end[order[at]] == end[order[at - 1]]:
+                tied[at - 1] = tied[at] = True
+    return tied
+
+
+@nb.njit(cache=True)
+def same_moment(order, codes, end):  # type: ignore[no-untyped-def]
+    """Whether the row at a place is of the same key as the next in the order, and ends when that ends: bool (R-1,)."""
+    same = np.zeros(max(0, len(order) - 1), np.bool_)
+    for at in range(len(same)):
+        row, other = order[at], order[at + 1]
+        same[at] = end[row] == end[other] and codes[row] == codes[other]
+    return same

@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from tocsin.errors import InputError
-from tocsin.runtime.feed import Matches, Result
+from tocsin.runtime.feed import Result
+from tocsin.runtime.found import Matches
 from tocsin.runtime.leaves import Leaves
 from tocsin.runtime.program import Array, Detector, Emission, travelling
 

@@ -1,12 +1,14 @@
 """What Spark calls in its workers: a partition of events in, matches out.
 
-The columns that travel: `start` and `end` (microseconds), `bits0`, `bits1`, … , `key0`, … , `id`, `type`, `value:NAME` for
-attributes that kernels compare, `field:NAME` for what conditions and outputs take from events, and `attributes`, a struct that
-is only carried along.
+The columns that travel: `start` and `end` (microseconds; without `start` events have no length), `bits0`, `bits1`, … (whole
+numbers of any width) or, where there are many questions, `code0`, … (see `questions`), `key0`, … , `id`, `type`, `value:NAME`
+for attributes that kernels compare, `field:NAME` for what conditions and outputs take from events, and `attributes`, a struct
+that is only carried along.
 """
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -14,14 +16,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tocsin.runtime.feed import FOREVER, Batch, Result, feed
+from tocsin.runtime.chunks import ALWAYS, Chunk, chunk_of
+from tocsin.runtime.feed import Batch, Result, feed
 from tocsin.runtime.matches import to_arrow
-from tocsin.runtime.ordering import encode_keys, total_order
+from tocsin.runtime.ordering import key_codes, same_moment, total_order
+from tocsin.runtime.pack import unpack, unpack_tables
 from tocsin.runtime.program import Array, Plan, from_bytes, travelling
+from tocsin.runtime.questions import Index, signatures
 from tocsin.runtime.state import initial
 
 SLICE = 250_000  # rows per call of a kernel, which bounds what one call allocates
 OUTPUT_ROWS = 50_000
+_WIDE = 1 << 30  # bytes of a column from which on its texts get wide offsets
 _REPORTED = ("id", "copy", "type", "start", "end", "attributes")
 
 
@@ -32,61 +38,138 @@ class Job(NamedTuple):
     schema: bytes
     keys: int
     limit: int
+    questions: bytes = b""  # a pickled `questions.Index`, if `code0`, … travel instead of `bits0`, …
 
 
-def detect_partition(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The matches in a partition, which holds every event of each of its keys."""
-    plan = from_bytes(job.plan)
-    schema = pa.ipc.read_schema(pa.py_buffer(job.schema))
+class Sorted(NamedTuple):
+    """The events of a partition by key and in the total order, and where each key's begin."""
+
+    events: pa.Table
+    offsets: Array  # int64 (keys+1,)
+
+
+def detect_shards(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The matches in a partition of packed rows (see `pack`), which holds every event of each of its keys."""
+    return detect_partition(job, unpack(batches))
+
+
+def detect_chunks(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The matches in packed chunks of the time axis (see `chunks`): of each, those that end in it."""
+    by_chunk: dict[Chunk, list[pa.RecordBatch]] = {}
+    for table in unpack_tables(batches):
+        by_chunk.setdefault(chunk_of(table), []).extend(table.replace_schema_metadata().to_batches())
+    for chunk in sorted(by_chunk):
+        yield from detect_partition(job, by_chunk.pop(chunk), chunk)
+
+
+def detect_partition(
+    job: Job, batches: Iterable[pa.RecordBatch], chunk: Chunk = ALWAYS
+) -> Iterator[pa.RecordBatch]:
+    """The matches in a partition, which holds every event of each of its keys, that end in a chunk of time."""
     collected = [batch for batch in batches if batch.num_rows]
     if not collected:
         return
-    table = pa.Table.from_batches(collected)
-    for result in _results(plan, table, job):
+    plan = from_bytes(job.plan)
+    schema = pa.ipc.read_schema(pa.py_buffer(job.schema))
+    events = sort_events(collected, job.keys)
+    for result in _results(plan, events, job, chunk.until):
         for number in range(len(plan.outputs)):
-            found = to_arrow(plan, result, number, schema)
+            found = to_arrow(plan, result, number, schema, after=chunk.after)
             yield from found.to_batches(max_chunksize=OUTPUT_ROWS)
 
 
-def _results(plan: Plan, table: pa.Table, job: Job) -> Iterator[Result]:
+def _results(plan: Plan, events: Sorted, job: Job, last: int) -> Iterator[Result]:
     """Feed the partition slice by slice: whole keys together, a key of many events in several slices."""
-    start, end = numbers(table, "start"), numbers(table, "end")
-    keys = [table.column(f"key{i}").combine_chunks() for i in range(job.keys)]
-    codes, count = (np.zeros(len(end), np.int64), 1)
-    if keys:
-        codes, distinct = encode_keys(keys)
-        count = len(distinct)
-    ids = table.column("id").combine_chunks()
-    order, offsets = total_order(codes, count, start, end, ids)
-    table = with_copies(table, order, codes, end)
+    end = numbers(events.events, "end")
     state = initial(plan)
-    for rows, whole in _slices(order, offsets, end):
-        until = FOREVER if whole else int(end[rows[-1]])
-        result = feed(
-            plan, state, batch_of(plan, table, rows, job.keys), until, keep=not whole, limit=job.limit
-        )
+    index = pickle.loads(job.questions) if job.questions else None
+    for first, stop, whole in _slices(events.offsets, end):
+        until = last if whole else int(end[stop - 1])
+        part = events.events.slice(first, stop - first)
+        batch = batch_of(plan, part, None, job.keys, index)
+        result = feed(plan, state, batch, until, keep=not whole, limit=job.limit)
         state = initial(plan) if result.state is None else result.state
         yield result
 
 
-def _slices(order: Array, offsets: Array, end: Array) -> Iterator[tuple[Array, bool]]:
-    """Rows to feed at once, and whether nothing more comes for their keys. No moment is cut in two."""
-    first = 0
-    for key in range(len(offsets) - 1):
-        stop = int(offsets[key + 1])
-        next_stop = int(offsets[key + 2]) if key + 2 < len(offsets) else None
-        if next_stop is not None and next_stop - first <= SLICE:
-            continue
-        while stop - first > SLICE:
-            cut = first + SLICE
-            while cut < stop and end[order[cut]] == end[order[cut - 1]]:
-                cut += 1
-            if cut == stop:
-                break
-            yield order[first:cut], False
-            first = cut
-        yield order[first:stop], True
+def _slices(offsets: Array, end: Array) -> Iterator[tuple[int, int, bool]]:
+    """From where to where to feed at once, and whether nothing more comes for these keys. No moment is cut in two."""
+    first, last = 0, int(offsets[-1])
+    while first < last:
+        key = int(np.searchsorted(offsets, first + SLICE, "right")) - 1
+        stop = int(offsets[key])
+        if stop <= first:  # this key alone has more
+            stop = int(offsets[key + 1])
+            while stop - first > SLICE:
+                # The first row that ends later than the last of the slice.
+                cut = first + int(np.searchsorted(end[first:stop], end[first + SLICE - 1], "right"))
+                if cut == stop:
+                    break
+                yield first, cut, False
+                first = cut
+        yield first, stop, True
         first = stop
+
+
+def sort_events(batches: list[pa.RecordBatch], keys: int) -> Sorted:
+    """The rows of the batches, sorted, with a column `copy` if rows are equal; `batches` is emptied as they are used.
+
+    Columns are sorted one after the other, so that there are never two copies of more than one of them beside what came.
+    """
+    # Pieces that tell of different times are put in their order, so that often nothing is left to sort by time.
+    batches.sort(key=lambda batch: batch.column("end")[0].as_py())
+    table = _joined(batches)
+    batches.clear()
+    end = numbers(table, "end")
+    start = numbers(table, "start") if "start" in table.column_names else end
+    codes, count = np.zeros(len(end), np.int64), 1
+    if keys:
+        codes, count = key_codes([_whole(table.column(f"key{i}")) for i in range(keys)])
+    order, offsets = total_order(codes, count, start, end, _whole(table.column("id")))
+    table = with_copies(table, order, codes, end)
+    del start, end, codes
+    names, taken, rows = table.column_names, [], pa.array(order)
+    while table.num_columns:
+        column = _whole(table.column(0))
+        table = table.remove_column(0)
+        taken.append(column.take(rows))
+    return Sorted(pa.table(taken, names), offsets)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> pa.Table:
+    """One table of batches whose types came as text or by number, each with a dictionary of its own."""
+    if len({batch.schema for batch in batches}) > 1:
+        batches = [_coded(batch) for batch in batches]
+    return pa.Table.from_batches(batches).unify_dictionaries()
+
+
+def _coded(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same with numbered types, in one width whatever their number."""
+    at = batch.schema.get_field_index("type")
+    column = batch.column(at)
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    column = pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), column.dictionary)
+    return batch.set_column(at, "type", column)
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """A column in one piece. More than 2 GB of text fit one piece only with wide offsets."""
+    if column.nbytes > _WIDE and (wide := _wide(column.type)) != column.type:
+        column = column.cast(wide)
+    return column.combine_chunks()
+
+
+def _wide(type: pa.DataType) -> pa.DataType:
+    if pa.types.is_string(type):
+        return pa.large_string()
+    if pa.types.is_binary(type):
+        return pa.large_binary()
+    if pa.types.is_list(type):
+        return pa.large_list(_wide(type.value_type))
+    if pa.types.is_struct(type):
+        return pa.struct([field.with_type(_wide(field.type)) for field in type])
+    return type
 
 
 def numbers(table: pa.Table, name: str) -> Array:
@@ -94,21 +177,28 @@ def numbers(table: pa.Table, name: str) -> Array:
     return table.column(name).combine_chunks().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
-def batch_of(plan: Plan, table: pa.Table, rows: Array, keys: int) -> Batch:
-    """Some rows of a partition, in this order, as the kernels take them."""
-    part = table.take(pa.array(rows))
-    bits = [numbers(part, f"bits{word}").view(np.uint64) for word in range(plan.words)]
+def batch_of(plan: Plan, table: pa.Table, rows: Array | None, keys: int, index: Index | None = None) -> Batch:
+    """Some rows of a partition, in this order, or all of them as they are, as the kernels take them."""
+    part = table if rows is None else table.take(pa.array(rows))
+    which, bits = (None, _bits(plan, part)) if index is None else signatures(index, part)
     reported = [name for name in part.column_names if name in _REPORTED or name.startswith("field:")]
+    end = numbers(part, "end")
     return Batch(
         part.select(reported),
         [part.column(f"key{i}").combine_chunks() for i in range(keys)],
-        numbers(part, "start"),
-        numbers(part, "end"),
+        numbers(part, "start") if "start" in part.column_names else end,
+        end,
         None,
-        np.stack(bits, axis=1),
+        bits,
         [part.column(travelling("value", name)).combine_chunks() for name in plan.columns],
         ordered=True,
+        signatures=which,
     )
+
+
+def _bits(plan: Plan, part: pa.Table) -> Array:
+    words = [numbers(part, f"bits{word}").astype(np.int64).view(np.uint64) for word in range(plan.words)]
+    return np.stack(words, axis=1)
 
 
 def with_copies(table: pa.Table, order: Array, codes: Array, end: Array) -> pa.Table:
@@ -116,9 +206,13 @@ def with_copies(table: pa.Table, order: Array, codes: Array, end: Array) -> pa.T
 
     Such rows share an id, and are neighbours in the order. Usually there are none, and no column.
     """
-    ids = table.column("id").combine_chunks().take(pa.array(order))
-    same = np.asarray(pc.equal(ids[1:], ids[:-1]).fill_null(False)).astype(bool)
-    same &= (end[order[1:]] == end[order[:-1]]) & (codes[order[1:]] == codes[order[:-1]])
+    same = same_moment(order, codes, end)
+    tied = np.flatnonzero(same)
+    if not len(tied):
+        return table
+    ids = _whole(table.column("id"))
+    equal = pc.equal(ids.take(pa.array(order[tied])), ids.take(pa.array(order[tied + 1]))).fill_null(False)
+    same[tied] = equal.to_numpy(zero_copy_only=False)
     if not same.any():
         return table
     place = np.arange(len(order))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import pickle
 import zlib
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,11 +20,13 @@ from tocsin.errors import InputError
 
 Array = np.ndarray[Any, Any]
 
-VERSION = 3
+VERSION = 4
 
 # Rows of `code`: (operation, a, b, c), evaluated on a stack with the truth values below.
 LEAF, COMPARE, BIND, UNIFY, AND, OR, NOT = range(7)
 FALSE, TRUE, UNKNOWN = range(3)
+# What a partial match may leave out: only what it cannot use, anything, or nothing.
+UNUSABLE, ANYTHING, NOTHING = range(3)
 EQ, NE, LT, LE, GT, GE = range(6)
 
 
@@ -31,6 +34,8 @@ class Program(NamedTuple):
     """One detector of the token family. Masks are 64 bits in an int64; ranges are a first row and the row after the last."""
 
     restart_always: bool
+    leaves_out: int  # UNUSABLE, ANYTHING or NOTHING
+    points: bool  # whether events have no length, so that one follows another strongly if it is later at all
     variables: int  # how many variables a token carries
     links: int  # how many ends of strong links a token carries
     starts: Array  # int64 (number of start states,)
@@ -88,6 +93,14 @@ class Emission(NamedTuple):
         return self.type or "forwarded"
 
 
+class Choice(NamedTuple):
+    """Which matches of a detector are reported; see `algebra.selection`, whose words these are."""
+
+    matches: str = "each"
+    take: str = "all"
+    limit: int = 0
+
+
 class Detector(NamedTuple):
     """A program with what the shell around the kernel needs to know."""
 
@@ -97,6 +110,7 @@ class Detector(NamedTuple):
     timer_names: tuple[str, ...]
     variable_names: tuple[str, ...]
     emissions: tuple[Emission, ...] = ()
+    choice: Choice = Choice()
 
 
 class CompositeTest(NamedTuple):
@@ -141,6 +155,9 @@ def to_bytes(plan: Plan) -> bytes:
     return zlib.compress(pickle.dumps(plan, protocol=5), 1)
 
 
+@lru_cache(
+    maxsize=16
+)  # a worker of a stream is told the same plan again and again, and its machines grow with it
 def from_bytes(data: bytes) -> Plan:
     """The plan that `to_bytes` wrote."""
     plan = pickle.loads(zlib.decompress(data))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from tocsin.runtime import tokens as kernel
 from tocsin.runtime.feed import Batch, feed
 from tocsin.runtime.matches import to_arrow
 from tocsin.runtime.ordering import encode_keys, total_order
+from tocsin.runtime.pack import from_ipc, to_ipc
 from tocsin.runtime.partition import Job, batch_of, numbers, with_copies
 from tocsin.runtime.program import Array, Plan, Program, from_bytes
 from tocsin.runtime.state import State, Tokens
@@ -156,39 +156,3 @@ def _recall(data: bytes, purpose: bytes) -> _Memory:
             hint="go back to what it was made with, or start from a fresh checkpoint",
         )
     return _Memory(until, states.from_bytes(state), None if waiting is None else from_ipc(waiting))
-
-
-def to_ipc(table: pa.Table) -> bytes:
-    """A table as Arrow bytes."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
-
-
-def from_ipc(data: bytes) -> pa.Table:
-    """The table that `to_ipc` wrote."""
-    return pa.ipc.open_stream(data).read_all()
-
-
-def pack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Rows with their `shard` become one row a shard, with all of its rows as bytes."""
-    for batch in batches:
-        shard = batch.column("shard").to_numpy()
-        order = np.argsort(shard, kind="stable")
-        rows = pa.Table.from_batches([batch]).drop("shard").take(pa.array(order))
-        shards, first = np.unique(shard[order], return_index=True)
-        packed = [
-            to_ipc(rows.slice(start, stop - start))
-            for start, stop in zip(first, [*first[1:], len(order)], strict=True)
-        ]
-        yield pa.record_batch(
-            {"shard": pa.array(shards, pa.int32()), "packed": pa.array(packed, pa.binary())}
-        )
-
-
-def unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows of the tables in the column `packed`."""
-    for batch in batches:
-        for data in batch.column("packed"):
-            yield from from_ipc(data.as_py()).to_batches()

@@ -14,8 +14,13 @@ import numpy as np
 import pyarrow as pa
 
 from tocsin.errors import InputError
+from tocsin.runtime import found
 from tocsin.runtime import tokens as kernel
-from tocsin.runtime.program import VERSION, Array, Plan, Program, Walk
+from tocsin.runtime.counting import Counts, no_counts
+from tocsin.runtime.found import Matches
+from tocsin.runtime.grouped import Groups, as_tokens, no_groups
+from tocsin.runtime.machine import machine_of
+from tocsin.runtime.program import VERSION, Array, Detector, Plan, Program, Walk
 from tocsin.runtime.walk import Walks, start
 from tocsin.values import Value
 
@@ -38,6 +43,10 @@ class Tokens(NamedTuple):
     rows: Array  # int64 (tokens, width)
     nodes: Array  # int64 (nodes, NODE_WIDTH), the root first
     alive: dict[int, int]  # key -> mask of the start states it still has, where not all
+    held: Matches  # complete, but one that begins earlier may still become complete
+
+
+Memory = Tokens | Groups | Counts | Walks  # what one detector remembers
 
 
 class State(NamedTuple):
@@ -48,23 +57,65 @@ class State(NamedTuple):
     values: tuple[Value, ...]
     events: pa.Table | None
     composites: tuple[Composite, ...]
-    detectors: tuple[Tokens | Walks, ...]
+    detectors: tuple[Memory, ...]
 
     @property
     def partial_matches(self) -> int:
-        """How many tokens are waiting, and how many keys are on their way, over all detectors."""
-        return sum(len(one.keys if isinstance(one, Walks) else one.rows) for one in self.detectors)
+        """How many tokens, or nodes of groups, are waiting, and how many keys are on their way, over all detectors."""
+        return sum(_size(one) for one in self.detectors)
 
 
-def initial(plan: Plan) -> State:
-    """The state before the first event."""
-    return State(VERSION, (), (), None, (), tuple(_initial(detector.program) for detector in plan.detectors))
+def initial(plan: Plan, *, in_order: bool = True) -> State:
+    """The state before the first event. `in_order`: every event will lie after those that were fed before it."""
+    return State(VERSION, (), (), None, (), tuple(_initial(one, in_order) for one in plan.detectors))
 
 
-def _initial(program: Program | Walk) -> Tokens | Walks:
+def _size(one: Memory) -> int:
+    match one:
+        case Walks():
+            return len(one.keys)
+        case Groups():
+            return len(one.nodes)
+        case Counts():
+            return len(one.times)
+        case Tokens():
+            return len(one.rows)
+
+
+def _initial(detector: Detector, in_order: bool) -> Memory:
+    program, choice = detector.program, detector.choice
     if isinstance(program, Walk):
         return start(program)
-    return Tokens(np.empty((0, kernel.layout(program)[kernel.WIDTH]), np.int64), kernel.root(), {})
+    if not detector.inputs and machine_of(program, choice) is not None:
+        counts = choice.take == "count" and choice.matches != "leftmost"
+        if in_order or not counts:  # groups can become tokens again, numbers cannot
+            return no_counts() if counts else no_groups()
+    return no_tokens(program)
+
+
+def kernel_of(detector: Detector) -> str:
+    """What runs a detector: `groups`, `counting`, `tokens` or `table`. Events may turn the first two into the third."""
+    match _initial(detector, in_order=True):
+        case Walks():
+            return "table"
+        case Groups():
+            return "groups"
+        case Counts():
+            return "counting"
+        case Tokens():
+            return "tokens"
+
+
+def no_tokens(program: Program) -> Tokens:
+    """No partial match."""
+    rows = np.empty((0, kernel.layout(program)[kernel.WIDTH]), np.int64)
+    return Tokens(rows, kernel.root(), {}, found.none(program.variables))
+
+
+def one_by_one(program: Program, groups: Groups) -> Tokens:
+    """The partial matches of groups as tokens."""
+    rows, nodes, alive = as_tokens(program, groups)
+    return no_tokens(program)._replace(rows=rows, nodes=nodes, alive=alive)
 
 
 def to_bytes(state: State) -> bytes:

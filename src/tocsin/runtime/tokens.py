@@ -17,8 +17,10 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
+from tocsin.runtime.growing import grown
 from tocsin.runtime.program import (
     AND,
+    ANYTHING,
     BIND,
     COMPARE,
     EQ,
@@ -30,6 +32,7 @@ from tocsin.runtime.program import (
     LT,
     NE,
     NOT,
+    NOTHING,
     TRUE,
     UNIFY,
     UNKNOWN,
@@ -43,9 +46,10 @@ LONG_AGO = -NEVER
 # Columns of a token. Behind these come its variables (numbers of values, -1 unset), the ends of its strong links, its
 # timers (NEVER if stopped), and for each timer the next and the previous token in the timer's queue.
 STATE, KEY, NODE, LAST_START, LAST_END, NEXT, PREVIOUS, SAME_NODE, TOKEN_WIDTH = range(9)
-# Columns of a node. CHILD is its youngest child and SIBLING the next older child of its parent, so that equal paths are one
-# node. A canonical node heads the list of the TOKENS of its events, and EMITTED is 1 + its match.
-PARENT, REF, ROLE, TIME, START, DEPTH, CHILD, SIBLING, CANON, EMITTED, TOKENS, NODE_WIDTH = range(12)
+# Columns of a node: TIME and BEGIN are the end and the start of its event, START is the start of the path. CHILD is its
+# youngest child and SIBLING the next older child of its parent, so that equal paths are one node. A canonical node heads the
+# list of the TOKENS of its events, and EMITTED is 1 + its match.
+PARENT, REF, ROLE, TIME, BEGIN, START, DEPTH, CHILD, SIBLING, CANON, EMITTED, TOKENS, NODE_WIDTH = range(13)
 # Columns of a match; its variables follow.
 MATCH_NODE, MATCH_KEY, MATCH_WIDTH = range(3)
 # Where things are in a token, and how many.
@@ -81,13 +85,6 @@ def layout(program: Program) -> Array:
     return np.array(
         [v, k, t, first, first + k, first + k + t, first + k + 2 * t, first + k + 3 * t], np.int64
     )
-
-
-@nb.njit(cache=True)
-def _grown(old, size):  # type: ignore[no-untyped-def]
-    new = np.empty((size, old.shape[1]), old.dtype)
-    new[: len(old)] = old
-    return new
 
 
 @nb.njit(cache=True)
@@ -293,6 +290,7 @@ def _new_node(nodes, counts, parent, ref, role, time, start):  # type: ignore[no
     nodes[node, REF] = ref
     nodes[node, ROLE] = role
     nodes[node, TIME] = time
+    nodes[node, BEGIN] = start
     nodes[node, START] = min(nodes[parent, START], start)
     nodes[node, DEPTH] = nodes[parent, DEPTH] + 1
     nodes[node, CHILD] = -1
@@ -581,7 +579,8 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
         program.timers,
         program.starts,
     )
-    restart_always = program.restart_always
+    restart_always = program.restart_always or program.leaves_out == NOTHING
+    leaves_out = program.leaves_out
     bits, cells, kinds, ranks = rows.bits, rows.values, values.kind, values.rank
     offsets, row_start, row_end, row_ref = rows.offsets, rows.start, rows.end, rows.ref
     fanout = 1
@@ -617,7 +616,7 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
             if counts[FREE] < most:
                 size = len(pool)
                 larger = size + max(size, most)
-                pool = _grown(pool, larger)
+                pool = grown(pool, larger)
                 pending = np.empty(larger, np.int64)
                 more = np.empty(larger, np.int64)
                 more[: counts[FREE]] = free[: counts[FREE]]
@@ -627,9 +626,9 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
                     free[counts[FREE]] = slot
                     counts[FREE] += 1
             if counts[NODES] + 2 * most > len(nodes):  # a new node may need a canonical one beside it
-                nodes = _grown(nodes, 2 * (len(nodes) + most))
+                nodes = grown(nodes, 2 * (len(nodes) + most))
             if counts[MATCHES] + most > len(found):
-                found = _grown(found, 2 * len(found) + most)
+                found = grown(found, 2 * len(found) + most)
             if counts[LIVE] > limit:
                 counts[OVERFLOW] = key + 1
                 return pool, nodes, found
@@ -685,14 +684,16 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
                                     moved = True
                                     _go(moves, steps, timers, kinds, ranks, where, pool, free, pending, nodes, found, counts,
                                         token, key, move, specs[spec, 3], row_ref[row], start, end, bound)  # fmt: skip
-                            if not matched and (strongly or states[state, 2] == 0):
+                            if leaves_out == NOTHING:
+                                fails = not moved
+                            elif not matched and (strongly or states[state, 2] == 0):
                                 fails = _in_domain(states, moves, tests, specs, spec_list, code, state, bits, cells, row,
                                                    kinds, ranks, pool, token, bound, stack)  # fmt: skip
                         if starting:
                             if fails and not restart_always:
                                 alive[key] &= ~(1 << (turn - len(states)))
                             break
-                        if moved or fails:
+                        if (moved and leaves_out != ANYTHING) or fails:
                             _remove(where, pool, free, nodes, counts, lists, queues, token)
                         token = after
                         if token < 0:
@@ -707,19 +708,33 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
 
 @nb.njit(cache=True)
 def unroll(nodes, ends):  # type: ignore[no-untyped-def]
-    """The events on the paths to the given nodes, first event first: offsets, refs, roles and times."""
+    """The events on the paths to the given nodes, first event first: offsets, refs, roles, ends and starts."""
     offsets = np.zeros(len(ends) + 1, np.int64)
     for at in range(len(ends)):
         offsets[at + 1] = offsets[at] + nodes[ends[at], DEPTH]
     refs = np.empty(offsets[-1], np.int64)
     roles = np.empty(offsets[-1], np.int64)
     times = np.empty(offsets[-1], np.int64)
+    begins = np.empty(offsets[-1], np.int64)
     for at in range(len(ends)):
         node = ends[at]
         for place in range(offsets[at + 1] - 1, offsets[at] - 1, -1):
-            refs[place], roles[place], times[place] = nodes[node, REF], nodes[node, ROLE], nodes[node, TIME]
+            refs[place], roles[place] = nodes[node, REF], nodes[node, ROLE]
+            times[place], begins[place] = nodes[node, TIME], nodes[node, BEGIN]
             node = nodes[node, PARENT]
-    return offsets, refs, roles, times
+    return offsets, refs, roles, times, begins
+
+
+@nb.njit(cache=True)
+def first_of(nodes, ends):  # type: ignore[no-untyped-def]
+    """The node of the first event on the path to each of the given nodes."""
+    first = np.empty(len(ends), np.int64)
+    for at in range(len(ends)):
+        node = ends[at]
+        while nodes[node, PARENT] != 0:
+            node = nodes[node, PARENT]
+        first[at] = node
+    return first
 
 
 @nb.njit(cache=True)

@@ -15,6 +15,7 @@ import numba as nb
 import numpy as np
 
 from tocsin.runtime import table
+from tocsin.runtime.grouped import Events
 from tocsin.runtime.program import Array, Walk
 from tocsin.runtime.table import CLEAR, EMIT, FIRST, KEEP, Cells
 
@@ -40,37 +41,61 @@ def start(program: Walk) -> Walks:
 
 @nb.njit(cache=True)
 def _run(  # type: ignore[no-untyped-def]
-    next, lists, offsets, actions, uses, key_rows, kinds, refs, starts, ends, states, registers, found, places
+    next,
+    lists,
+    offsets,
+    actions,
+    uses,
+    key_rows,
+    kinds,
+    signature,
+    refs,
+    starts,
+    ends,
+    states,
+    registers,
+    found,
+    places,
 ):
     """Feed rows to their keys from where `places` says; stops at a gap of the table or when `found` is full."""
     for key in range(places[AT_KEY], len(key_rows) - 1):
+        state = states[key]
         for row in range(max(places[AT_ROW], key_rows[key]), key_rows[key + 1]):
-            places[AT_KEY], places[AT_ROW] = key, row
-            state, kind = states[key], kinds[row]
-            if next[state, kind] < 0:
+            kind = kinds[signature[row]]
+            if kind < 0:
+                continue
+            then = next[state, kind]
+            if then < 0:
+                states[key], places[AT_KEY], places[AT_ROW] = state, key, row
                 return GAP
             first, last = offsets[lists[state, kind]], offsets[lists[state, kind] + 1]
-            if places[FOUND] + last - first > len(found):
-                return FULL
-            for at in range(first, last):
-                what, number = actions[at, 0], actions[at, 1]
-                if what == KEEP or (what == FIRST and registers[key, number, 0] < 0):
-                    registers[key, number, 0], registers[key, number, 1] = refs[row], starts[row]
-                elif what == CLEAR:
-                    registers[key, number, 0] = -1
-                elif what == EMIT:
-                    new = places[FOUND]
-                    places[FOUND] += 1
-                    found[new, FOUND_KEY], found[new, EMISSION], found[new, EVENT] = key, number, refs[row]
-                    found[new, ROLE], found[new, EVENT_START] = actions[at, 2], starts[row]
-                    found[new, EVENT_END] = ends[row]
-                    for use in range(uses.shape[1]):
-                        register = uses[number, use]
-                        column = FOUND_WIDTH + 2 * use
-                        found[new, column] = registers[key, register, 0] if register >= 0 else -1
-                        found[new, column + 1] = registers[key, register, 1] if register >= 0 else 0
-            states[key] = next[state, kind]
-            places[AT_ROW] = row + 1
+            if first < last:
+                if places[FOUND] + last - first > len(found):
+                    states[key], places[AT_KEY], places[AT_ROW] = state, key, row
+                    return FULL
+                for at in range(first, last):
+                    what, number = actions[at, 0], actions[at, 1]
+                    if what == KEEP or (what == FIRST and registers[key, number, 0] < 0):
+                        registers[key, number, 0], registers[key, number, 1] = refs[row], starts[row]
+                    elif what == CLEAR:
+                        registers[key, number, 0] = -1
+                    elif what == EMIT:
+                        new = places[FOUND]
+                        places[FOUND] += 1
+                        found[new, FOUND_KEY], found[new, EMISSION], found[new, EVENT] = (
+                            key,
+                            number,
+                            refs[row],
+                        )
+                        found[new, ROLE], found[new, EVENT_START] = actions[at, 2], starts[row]
+                        found[new, EVENT_END] = ends[row]
+                        for use in range(uses.shape[1]):
+                            register = uses[number, use]
+                            column = FOUND_WIDTH + 2 * use
+                            found[new, column] = registers[key, register, 0] if register >= 0 else -1
+                            found[new, column + 1] = registers[key, register, 1] if register >= 0 else 0
+            state = then
+        states[key] = state
     return DONE
 
 
@@ -88,31 +113,22 @@ def _cells(program: Walk) -> Cells:
     return _tables[program.stepper]
 
 
-def walk(
-    program: Walk,
-    before: Walks,
-    keys: int,
-    key: Array,
-    bits: Array,
-    refs: Array,
-    starts: Array,
-    ends: Array,
-) -> tuple[Array, Walks]:
-    """What a program sends for rows sorted by key and in the total order, and where its keys are then."""
+def walk(program: Walk, before: Walks, events: Events) -> tuple[Array, Walks]:
+    """What a program sends for events, and where its keys are then."""
     cells = _cells(program)
-    kinds = _kinds(program, bits, cells)
+    kinds = _kinds(program, events.bits, cells)
+    keys = len(events.offsets) - 1
     states = np.zeros(keys, np.int64)
     states[before.keys] = [cells.state(configuration) for configuration in before.configurations]
     registers = np.full((keys, program.registers, 2), -1, np.int64)
     registers[before.keys] = before.registers
-    key_rows = np.searchsorted(key, np.arange(keys + 1))
-    found = np.empty((max(64, len(key) // 4), FOUND_WIDTH + 2 * program.uses.shape[1]), np.int64)
+    found = np.empty((max(64, len(events.end) // 16), FOUND_WIDTH + 2 * program.uses.shape[1]), np.int64)
     places = np.zeros(PLACES, np.int64)
     room = table.MAX_CELLS
     while True:
         reached = _run(
-            cells.next, cells.lists, *cells.action_lists(), program.uses, key_rows,
-            kinds, refs, starts, ends, states, registers, found, places,
+            cells.next, cells.lists, *cells.action_lists(), program.uses, events.offsets, kinds, events.signature,
+            events.ref, events.start, events.end, states, registers, found, places,
         )  # fmt: skip
         if reached == DONE:
             break
@@ -122,29 +138,25 @@ def walk(
             found = grown
         elif cells.size > room:
             cells, states = _afresh(program, cells, states)
-            kinds = _kinds(program, bits, cells)
+            kinds = _kinds(program, events.bits, cells)
             room = max(table.MAX_CELLS, 2 * cells.size)  # the states in use may be many themselves
         else:
-            cells.cell(int(states[places[AT_KEY]]), int(kinds[places[AT_ROW]]))
+            kind = kinds[events.signature[places[AT_ROW]]]
+            cells.cell(int(states[places[AT_KEY]]), int(kind))
     moved = np.flatnonzero((states != 0) | (registers[:, :, 0] >= 0).any(axis=1))
     after = Walks(moved, tuple(cells.states[state] for state in states[moved].tolist()), registers[moved])
     return found[: places[FOUND]], after
 
 
 def _kinds(program: Walk, bits: Array, cells: Cells) -> Array:
-    """The kind of each row. Few kinds come up, so each is looked at once."""
-    own = bits & program.domain[0]
-    if own.shape[1] == 1:
-        distinct, inverse = np.unique(own[:, 0], return_inverse=True)
-        words = distinct[:, None]
-    else:
-        words, inverse = np.unique(own, axis=0, return_inverse=True)
-    answers = [
-        sum(1 << i for i, bit in enumerate(program.bits) if row[bit >> 6] >> (bit & 63) & 1)
-        for row in words.tolist()
-    ]
-    numbers = np.array([cells.kind(answer) for answer in answers], np.int64)
-    return numbers[inverse.reshape(-1)] if len(numbers) else np.empty(0, np.int64)
+    """The kind of the events of each signature; -1 for those the program does not look at."""
+    kinds = np.full(len(bits), -1, np.int64)
+    for at in np.flatnonzero((bits & program.domain[0]).any(axis=1)).tolist():
+        row = bits[at].tolist()
+        kinds[at] = cells.kind(
+            sum(1 << i for i, bit in enumerate(program.bits) if row[bit >> 6] >> (bit & 63) & 1)
+        )
+    return kinds
 
 
 def _afresh(program: Walk, cells: Cells, states: Array) -> tuple[Cells, Array]:

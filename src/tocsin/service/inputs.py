@@ -5,6 +5,7 @@ Paper: 003, "Publish/Subscribe Infrastructure Support" (composite events are pub
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -54,7 +55,7 @@ def keyed(event: Input, attributes: Sequence[str]) -> Input | None:
 def _as_text(values: Sequence[Value]) -> str:
     """Several values as one: equal texts for equal values, and for no others."""
     # 2.0 is the same key as 2, but not the same as '2'.
-    return repr([int(v) if isinstance(v, float) and v.is_integer() else v for v in values])
+    return json.dumps([int(v) if isinstance(v, float) and v.is_integer() else v for v in values])
 
 
 def key_values(key: Value | tuple[Value, ...], attributes: Sequence[str]) -> tuple[Value, ...]:
@@ -67,8 +68,10 @@ def opened(composite: Composite, attributes: Sequence[str]) -> Composite:
     constituents = tuple(Constituent(c.role, _original(c.event, attributes)) for c in composite.constituents)
     key = composite.key
     if len(attributes) > 1:
-        first = next(c.event for c in composite.leaves() if isinstance(c.event, Input))
-        key = tuple(first.attributes[name] for name in attributes)
+        # A timer has no attributes, and may be all there is where matches are only counted.
+        first = next((c.event for c in composite.leaves() if isinstance(c.event, Input)), None)
+        known = json.loads(str(key)) if first is None else [first.attributes[name] for name in attributes]
+        key = tuple(known)
     return replace(composite, constituents=constituents, key=key)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from tocsin.algebra.pattern import Pattern, Timed, pattern_variables, specs, walk
 from tocsin.algebra.predicate import Attribute, Compare, Variable, comparisons
+from tocsin.algebra.selection import COUNT
 from tocsin.algebra.subscription import Subscription
 from tocsin.errors import InputError
 from tocsin.events import ATTRIBUTE_TYPES, Catalog, EventType
@@ -46,6 +47,8 @@ def composite_type(subscription: Subscription, catalog: Catalog, key: Iterable[s
     for definition in subscription.definitions:
         composites[definition.name] = _variables(definition.pattern, catalog, composites)
     known = dict(_variables(subscription.pattern, catalog, composites))
+    if subscription.selection.take == "count":
+        known = {COUNT: "int"}
     for name in key:
         kinds = {catalog.attributes(used).get(name) for used in uses(subscription)} - {None}
         known[name] = kinds.pop() if len(kinds) == 1 else None
@@ -75,6 +78,14 @@ def with_composites(catalog: Catalog, composites: Iterable[EventType]) -> Catalo
     for composite in composites:
         wider.declare(composite)
     return wider
+
+
+def check_neighbours(subscription: Subscription, used: Sequence[str]) -> None:
+    """Refuse adjacent events of a pattern that uses composites of others, as it is refused inside a pattern."""
+    if used and subscription.selection.matches == "adjacent":
+        message = f"composites such as {used[0]} have no neighbours: the events they are made of lie among the others"
+        hint = "adjacent events are single events; leave out the composite, or matches = adjacent"
+        raise InputError("adjacent-composites", message, hint=hint)
 
 
 def check_order(name: str, used: frozenset[str], others: Mapping[str, frozenset[str]]) -> None:

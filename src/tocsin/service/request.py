@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tocsin.algebra.check import check
+from tocsin.algebra.check import check, wanting
 from tocsin.algebra.pattern import Atom, EventSpec
 from tocsin.algebra.subscription import Detection, Reading, Subscription
 from tocsin.errors import InputError, PatternErrors, did_you_mean
@@ -15,7 +15,7 @@ from tocsin.languages.binding import Expression
 from tocsin.languages.core.policy import policies
 from tocsin.languages.core.words import SYMBOLS
 from tocsin.languages.lexis import Failure, Reader
-from tocsin.languages.registry import parse
+from tocsin.languages.registry import parse, selection_of
 from tocsin.service.create import Duration, duration
 from tocsin.service.limit import Limit
 from tocsin.service.names import uses
@@ -48,6 +48,8 @@ def read_request(
     language: str = "core",
     key: Names = None,
     detection: str | Detection | None = None,
+    matches: str | None = None,
+    take: str | None = None,
     options: Mapping[str, object] | None = None,
 ) -> Request:
     """Read what somebody asks for; raises `PatternErrors` with all mistakes of an expression.
@@ -58,19 +60,23 @@ def read_request(
     """
     given = dict(options or {})
     stability = str(given.pop("stability", "all-sources"))
-    reading = Reading.of(given)
+    reading, selection = Reading.of(given), selection_of(language, matches, take)
     single = None
     if isinstance(expression, str):
         alone = language == "core" and _TYPE_WITH_FILTER.fullmatch(expression) is not None
         text = f"[{expression}]" if alone else expression
-        subscription = parse(text, language, catalog=catalog, reading=reading, name=name)
+        subscription = parse(text, language, catalog=catalog, reading=reading, selection=selection, name=name)
         if alone and isinstance(subscription.pattern, Atom):
             (single,) = subscription.pattern.accept
     else:
         built = expression.unchecked() if isinstance(expression, Expression) else expression
         subscription = replace(built, name=name, reading=reading if given else built.reading)
+        subscription = wanting(subscription, selection)
         if errors := check(subscription, catalog):
             raise PatternErrors(errors)
+    if single is not None and selection is not None:
+        hint = "leave matches and take out, or subscribe to a pattern, in brackets"
+        raise InputError("bad-option", "single events are no matches to choose from", hint=hint)
     wanted = read_detection(detection) if isinstance(detection, str) else detection
     used = uses(subscription)
     keys = names(key)
@@ -88,7 +94,7 @@ def read_detection(text: str) -> Detection:
     reader = Reader(f"detection = {text}", SYMBOLS)
     detection = None
     try:
-        detection, _ = policies(reader)
+        detection = policies(reader).detection
         if not reader.at("end"):
             reader.fail("the end of the policy")
     except Failure:

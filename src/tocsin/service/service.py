@@ -22,9 +22,9 @@ from tocsin.languages.binding import Expression
 from tocsin.runtime.feed import FOREVER
 from tocsin.service.create import Duration, Moment, duration, interval, moment, new_event
 from tocsin.service.delivery import Delivery
-from tocsin.service.names import check_order, composite_type, with_composites
+from tocsin.service.names import check_neighbours, check_order, composite_type, with_composites
 from tocsin.service.request import Names, read_limit, read_request
-from tocsin.service.subscriber import Callback, Detection, Selection, Subscriber, Unused, origin
+from tocsin.service.subscriber import Callback, Detection, SingleEvents, Subscriber, Unused, origin
 
 SubscriptionId = NewType("SubscriptionId", int)
 COMMON = {"source": "string"}  # what patterns may ask of every event
@@ -169,6 +169,8 @@ class Service:
         language: str = "core",
         key: Names = None,
         detection: str | DetectionPolicy | None = None,
+        matches: str | None = None,
+        take: str | None = None,
         name: str | None = None,
         options: Mapping[str, object] | None = None,
         sources: Iterable[str] | None = None,
@@ -183,6 +185,9 @@ class Service:
             key: an attribute or several; the pattern is then looked for among the events that agree in them.
             detection: `best-effort` (events are used as they arrive), `guaranteed` (in order, once nothing earlier
                 can come) or `probabilistic(0.95)`; it takes precedence over what the expression says.
+            matches: which matches are wanted, if the expression does not say it: `each`, `any`, `next`, `leftmost` or
+                `adjacent`.
+            take: what is reported of those that are complete at one moment: `all`, `first 3`, `last` or `count`.
             name: under which other subscriptions can use the composites.
             options: readings of the language, such as `restart`; `stability`, see `tocsin.events.stability`.
             sources: the sources to listen to and to wait for; by default all of the service.
@@ -201,10 +206,13 @@ class Service:
                 language=language,
                 key=key,
                 detection=detection,
+                matches=matches,
+                take=take,
                 options=options,
             )
             check_order(label, request.uses, {other.name: other.uses for other in self._subscribers})
             upstream = tuple(other.name for other in others if other.name in request.uses)
+            check_neighbours(request.subscription, upstream)
             mode, single = request.detection.mode, request.single
             waits = mode != "best-effort"
             heard = self._heard(mode, sources, upstream) if waits or sources is not None else None
@@ -212,7 +220,7 @@ class Service:
                 number,
                 label,
                 callback,
-                Selection(single) if single else Detection(request.subscription, request.key),
+                SingleEvents(single) if single else Detection(request.subscription, request.key),
                 policy(
                     mode,
                     heard or (),

@@ -50,7 +50,7 @@ class Matcher(Protocol):
         """What comes of the next events, when time goes on until `until`."""
 
 
-class Selection:
+class SingleEvents:
     """Hands on the events of one type that pass a filter."""
 
     def __init__(self, spec: EventSpec) -> None:
@@ -69,16 +69,18 @@ class Detection:
     """Detects a pattern, for each key on its own."""
 
     def __init__(self, subscription: Subscription, key: Sequence[str]) -> None:
-        self._session = Session((subscription,))
+        self._session = Session((subscription,), in_order=False)
         self._key = key
         compiled = self._session.compiled
         self._types = frozenset(
             test.type for _, test in compiled.tests if isinstance(test, BitTest) and test.type
         )
+        # What lies between two events counts where they must be adjacent.
+        self._all = subscription.selection.matches == "adjacent"
         self._timers = any(isinstance(node, Timed) for p in patterns(subscription) for node in walk(p))
 
     def wants(self, event: Event) -> bool:
-        return not self._types.isdisjoint(event.types)
+        return self._all or not self._types.isdisjoint(event.types)
 
     def take(self, events: Sequence[Input], until: int) -> Sequence[Found]:
         found: list[Composite] = []

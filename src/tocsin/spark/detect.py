@@ -1,37 +1,47 @@
 """Detect composite events in a table: one Spark job, whatever the number of patterns.
 
-What happens to the rows: Spark answers every question about single events as bits of one column, drops the events no
-pattern looks at, and brings the events of each key together; then each partition is one call into the kernels.
+What happens to the rows: every question about single events is answered as bits of one column, the events no pattern looks
+at are dropped, and the events of each key come together; then each partition is one call into the kernels. Spark answers the
+questions of a table; those of Parquet files the Python tasks answer that read them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from tocsin.algebra.check import wanting
 from tocsin.algebra.correlation.types import Types
+from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Reading, Subscription
-from tocsin.automata.compile import compile
+from tocsin.automata.compile import Compiled, compile
 from tocsin.errors import InputError, did_you_mean
 from tocsin.events import Catalog
-from tocsin.languages.registry import parse
+from tocsin.languages.registry import parse, selection_of
 from tocsin.runtime.feed import MAX_TOKENS
+from tocsin.runtime.reading import BIT_WORDS
 from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
 from tocsin.spark.completion import LANGUAGES as COMPLETION
 from tocsin.spark.completion import Ports, Text, compile_texts
 from tocsin.spark.job import prepare, relevant, run
+from tocsin.spark.parquet import detect_parquet, plan_reading, read_parquet
+from tocsin.spark.questions import NoArrowForm, run_asked
+from tocsin.spark.session import local_session
 from tocsin.spark.stream import after_watermark, run_stream, with_watermark
 
 Pattern = Text | Subscription | Mapping[str, Text | Subscription]
 
 
 def detect(
-    events: DataFrame,
+    events: DataFrame | str | Path,
     pattern: Pattern,
     *,
+    spark: SparkSession | None = None,
     language: str = "core",
     time: str | Sequence[str] | None = None,
     type: str | None = None,
@@ -42,6 +52,8 @@ def detect(
     time_unit: str | None = None,
     attributes: Sequence[str] | None = None,
     options: Mapping[str, object] | None = None,
+    matches: str | None = None,
+    take: str | None = None,
     catalog: Catalog | None = None,
     types: str | Path | Types | None = None,
     assembly: str | Path | None = None,
@@ -55,6 +67,8 @@ def detect(
     """Composite events of one or several patterns over a table or a stream of events.
 
     Args:
+        events: a table, or the path of a Parquet file or of a folder of them, which is read faster than the table it is.
+        spark: the session that reads a path; by default the one that runs, or one that is started here.
         pattern: the text of a pattern, a subscription, or a mapping of names to either; equal parts are detected once.
         time: a column, or a pair of columns with start and end. By default `time`, or the only column of a time type.
         type: the column with the event type (a string, or an array of all types an event belongs to). By default `type`;
@@ -65,11 +79,15 @@ def detect(
         time_unit: the unit of numeric time columns: s, ms, us or ns.
         attributes: the columns that constituents of matches carry; by default all others.
         options: readings of the language, such as `restart` and `strong_scope`.
+        matches: which matches are wanted of a pattern that does not say it itself: `each`, `any`, `next`, `leftmost` or
+            `adjacent`.
+        take: what is reported of those that are complete at one moment: `all`, `first 3`, `last` or `count`.
         types: for KSU correlations, the text or the file of the event types in IDL.
         assembly: for KSU correlations, the text or the file that says which ports are connected.
         ports: instead of an assembly, for each correlation and each of its events the source it comes from.
         unreadable: what to do with rows without time, type or key, or that end before they start: `fail` or `drop`.
-        max_partial_matches: stop with an error when a key holds more partial matches than this at once.
+        max_partial_matches: stop with an error when a key holds more partial matches than this at once, or one event
+            completes more matches than this. What goes on in groups (see `tocsin explain`) counts by the events it holds.
         delay: in a stream, how long after an event that is already there an earlier one may still arrive.
         shards: in a stream, into how many groups of keys the state is cut; by default `spark.sql.shuffle.partitions`.
         late: in a stream, what to do with events that arrive later than that: `fail` or `drop`.
@@ -81,17 +99,100 @@ def detect(
     for option, value in (("unreadable", unreadable), ("late", late)):
         if value not in ("fail", "drop"):
             raise InputError("bad-option", f"{option} cannot be {value!r}", hint="fail or drop")
-    columns = event_columns(
+    plan = _plan(
         events,
+        pattern,
+        spark=spark,
+        language=language,
         time=time,
         type=type,
         event_type=event_type,
         key=key,
         id=id,
-        source=source or ("source" if "source" in events.columns else None),
+        source=source,
         time_unit=time_unit,
+        attributes=attributes,
+        options=options,
+        matches=matches,
+        take=take,
+        catalog=catalog,
+        types=types,
+        assembly=assembly,
+        ports=ports,
     )
-    kinds = attribute_kinds(events)
+    table, columns, compiled, catalog, carried = plan.parts
+    if not isinstance(events, DataFrame):
+        found = detect_parquet(*plan.parts, unreadable, max_partial_matches)
+        if isinstance(found, DataFrame):
+            return found
+    if compiled.plan.words > BIT_WORDS and not table.isStreaming:
+        answered = run_asked(*plan.parts, unreadable, max_partial_matches)
+        if isinstance(answered, DataFrame):
+            return answered
+    prepared = prepare(table, columns, compiled, catalog, carried)
+    wanted = relevant(compiled)
+    if table.isStreaming:
+        prepared, wanted = with_watermark(prepared, delay), after_watermark(wanted)
+    problem = prepared["unreadable"]
+    if unreadable == "fail":
+        start = F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(F.col("start"))
+        # No pattern looks at a row without a type, and yet it must get as far as the error.
+        used = prepared.where(wanted | problem.isNotNull()).withColumn("start", start)
+    else:
+        used = prepared.where(wanted & problem.isNull())
+    used = used.drop("unreadable")
+    if table.isStreaming:
+        return run_stream(used, table, columns, compiled, carried, max_partial_matches, shards, late)
+    return run(used, table, columns, compiled, carried, max_partial_matches)
+
+
+def why_not_arrow(
+    events: str | Path, pattern: Pattern, *, unreadable: str = "fail", **others: Any
+) -> str | None:
+    """Why `detect` with these arguments reads a path as a table of Spark; None if Arrow reads it."""
+    plan = _plan(events, pattern, **others)
+    reading = plan_reading(*plan.parts, unreadable)
+    return reading.reason if isinstance(reading, NoArrowForm) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The arguments of `detect`, understood."""
+
+    table: DataFrame
+    columns: EventColumns
+    compiled: Compiled
+    catalog: Catalog
+    carried: tuple[str, ...]
+
+    @property
+    def parts(self) -> tuple[DataFrame, EventColumns, Compiled, Catalog, tuple[str, ...]]:
+        return self.table, self.columns, self.compiled, self.catalog, self.carried
+
+
+def _plan(
+    events: DataFrame | str | Path,
+    pattern: Pattern,
+    *,
+    spark: SparkSession | None = None,
+    language: str = "core",
+    source: str | None = None,
+    attributes: Sequence[str] | None = None,
+    options: Mapping[str, object] | None = None,
+    matches: str | None = None,
+    take: str | None = None,
+    catalog: Catalog | None = None,
+    types: str | Path | Types | None = None,
+    assembly: str | Path | None = None,
+    ports: Ports | None = None,
+    **named: Any,
+) -> _Plan:
+    """Find the columns and compile the patterns; `named` are the names of columns that `event_columns` takes."""
+    selection = selection_of(language, matches, take)
+    table = events if isinstance(events, DataFrame) else read_parquet(spark or local_session(), events)
+    own_source = source or ("source" if "source" in table.columns else None)
+    columns = event_columns(table, source=own_source, **named)
+    kinds = attribute_kinds(table)
     if language in COMPLETION:
         compiled, catalog = compile_texts(
             _texts(pattern, language),
@@ -105,35 +206,26 @@ def detect(
         )
     else:
         catalog = catalog or Catalog(common=kinds)
-        compiled = compile(_subscriptions(pattern, language, catalog, Reading.of(options or {})))
-    carried = _carried(events, columns, attributes)
-    prepared = prepare(events, columns, compiled, catalog, carried)
-    wanted = relevant(compiled)
-    if events.isStreaming:
-        prepared, wanted = with_watermark(prepared, delay), after_watermark(wanted)
-    problem = prepared["unreadable"]
-    if unreadable == "fail":
-        start = F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(F.col("start"))
-        # No pattern looks at a row without a type, and yet it must get as far as the error.
-        used = prepared.where(wanted | problem.isNotNull()).withColumn("start", start)
-    else:
-        used = prepared.where(wanted & problem.isNull())
-    used = used.drop("unreadable")
-    if events.isStreaming:
-        return run_stream(used, events, columns, compiled, carried, max_partial_matches, shards, late)
-    return run(used, events, columns, compiled, carried, max_partial_matches)
+        reading = Reading.of(options or {})
+        wanted = _subscriptions(pattern, language, catalog, reading, selection)
+        compiled = compile(wanted, points=columns.time[0] == columns.time[1])
+    return _Plan(table, columns, compiled, catalog, _carried(table, columns, attributes))
 
 
-def _subscriptions(pattern: Pattern, language: str, catalog: Catalog, reading: Reading) -> list[Subscription]:
+def _subscriptions(
+    pattern: Pattern, language: str, catalog: Catalog, reading: Reading, selection: Selection | None
+) -> list[Subscription]:
     named = pattern if isinstance(pattern, Mapping) else {"pattern": pattern}
     if not named:
         raise InputError("no-pattern", "there is no pattern to detect")
     found = []
     for name, text in named.items():
         if isinstance(text, str):
-            found.append(parse(text, language, catalog=catalog, reading=reading, name=name))
+            found.append(
+                parse(text, language, catalog=catalog, reading=reading, selection=selection, name=name)
+            )
         elif isinstance(text, Subscription):
-            found.append(text)
+            found.append(wanting(text, selection))
         else:
             raise InputError(
                 "bad-pattern", f"this is no pattern of the language {language}", hint="say language=…"

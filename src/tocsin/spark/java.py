@@ -150,7 +150,7 @@ def _wrapped(java: Path) -> Path:
     # The name follows from the content, so that two versions of Tocsin or of Java never fight over one file.
     name = hashlib.sha256(script.encode()).hexdigest()[:16]
     try:
-        return _write_wrapper(_cache_folder() / "tocsin" / "java" / name, script)
+        return _write_wrapper(cache_folder() / "tocsin" / "java" / name, script)
     except OSError:
         # mkdtemp, not a fixed name: in a shared temp folder somebody else could have put a program there.
         folder = Path(tempfile.mkdtemp(prefix="tocsin-java-"))
@@ -161,7 +161,7 @@ def _wrapped(java: Path) -> Path:
         raise _NotUsableError(f"no folder to write its start script to ({problem})") from None
 
 
-def _cache_folder() -> Path:
+def cache_folder() -> Path:
     """The user's cache folder; the standard says to ignore a relative XDG_CACHE_HOME."""
     chosen = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return chosen if chosen.is_absolute() else Path(os.path.expanduser("~")) / ".cache"

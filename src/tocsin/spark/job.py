@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -13,20 +14,34 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
 
 from tocsin.automata.compile import BitTest, Compiled, FieldTest
+from tocsin.automata.span import overlap
 from tocsin.events import Catalog
 from tocsin.runtime import program as rt
+from tocsin.runtime.chunks import BOUNDS, pack_by_time
 from tocsin.runtime.matches import match_schema
-from tocsin.runtime.partition import Job, detect_partition
+from tocsin.runtime.pack import PACKED, pack_by_key
+from tocsin.runtime.partition import Job, detect_chunks, detect_partition, detect_shards
 from tocsin.spark.columns import EventColumns, attribute_kinds, micros
 from tocsin.spark.fields import belongs_column, field_column, holds_column, type_column
 from tocsin.spark.predicates import attribute_column, filter_column
 from tocsin.spark.sent import output_types, sends
 
+_SAMPLED = 0.02  # the share of events that is looked at to cut the time axis
+_ACCURACY = 1000  # chunks differ by a thousandth of the events or so
+
 
 def prepare(
-    events: DataFrame, columns: EventColumns, compiled: Compiled, catalog: Catalog, carried: Sequence[str]
+    events: DataFrame,
+    columns: EventColumns,
+    compiled: Compiled,
+    catalog: Catalog,
+    carried: Sequence[str],
+    asked: Sequence[Column] | None = None,
 ) -> DataFrame:
-    """The columns that travel to the workers (see `runtime.partition`), and `unreadable`: why a row cannot be used."""
+    """The columns that travel to the workers (see `runtime.partition`), and `unreadable`: why a row cannot be used.
+
+    With `asked`, the columns that questions ask for travel in place of Spark's answers.
+    """
     start, end = (micros(events, name, columns.time_unit) for name in columns.time)
     kinds = attribute_kinds(events)
     selected = [
@@ -36,7 +51,7 @@ def prepare(
         *(attribute_column(name).alias(f"key{i}") for i, name in enumerate(columns.key)),
         _id(events, columns).alias("id"),
         type_column(events, columns).alias("type"),
-        *(word.alias(f"bits{i}") for i, word in enumerate(_bits(events, columns, compiled, catalog, kinds))),
+        *(_bit_columns(events, columns, compiled, catalog, kinds) if asked is None else asked),
         *(
             _value(name, kinds, compiled).alias(rt.travelling("value", name))
             for name in compiled.plan.columns
@@ -69,6 +84,13 @@ def _id(events: DataFrame, columns: EventColumns) -> Column:
     return F.xxhash64(*(attribute_column(name) for name in hashable))
 
 
+def _bit_columns(
+    events: DataFrame, columns: EventColumns, compiled: Compiled, catalog: Catalog, kinds: dict[str, str]
+) -> list[Column]:
+    words = _bits(events, columns, compiled, catalog, kinds)
+    return [word.alias(f"bits{number}") for number, word in enumerate(words)]
+
+
 def _bits(
     events: DataFrame, columns: EventColumns, compiled: Compiled, catalog: Catalog, kinds: dict[str, str]
 ) -> list[Column]:
@@ -77,7 +99,14 @@ def _bits(
     for bit, test in compiled.tests:
         answer = F.coalesce(_answer(test, events, columns, catalog, kinds), F.lit(False)).cast("long")
         words[bit >> 6].append(F.shiftleft(answer, bit & 63))
-    return [reduce(lambda a, b: a.bitwiseOR(b), word) for word in words]
+    joined = [reduce(lambda a, b: a.bitwiseOR(b), word) for word in words]
+    last = max((bit for bit, _ in compiled.tests), default=0) & 63
+    return [*joined[:-1], joined[-1].cast(_narrowest(last))]
+
+
+def _narrowest(last: int) -> str:
+    """The narrowest type with room for bits up to the last; its sign stays out of use."""
+    return next((name for name, bits in (("byte", 7), ("short", 15), ("int", 31)) if last < bits), "long")
 
 
 def _answer(
@@ -158,9 +187,95 @@ def run(
 ) -> DataFrame:
     """The matches in prepared rows: events of a key together, then one kernel call after the other per partition."""
     job, schema = job_of(used, events, columns, compiled, carried, limit)
-    keys = [f"key{i}" for i in range(len(columns.key))]
-    together = used.repartition(*keys) if keys else used.coalesce(1)
-    return together.mapInArrow(partial(detect_partition, job), from_arrow_schema(schema))
+    shards = _shuffle_partitions(used)
+    if columns.time[0] == columns.time[1]:
+        # Events have no length, so one column does for both; `start` is the one that fails for rows that are no events.
+        used = used.withColumn("end", F.col("start")).drop("start")
+    if columns.key:
+        packed = used.mapInArrow(partial(pack_by_key, shards, job.keys), from_arrow_schema(PACKED))
+        return detect_packed(packed, job, schema, shards)
+    apart = overlap(compiled)
+    if apart is None:
+        return used.coalesce(1).mapInArrow(partial(detect_partition, job), from_arrow_schema(schema))
+    bounded = _with_bounds(used, shards)
+    packed = bounded.mapInArrow(partial(pack_by_time, apart), from_arrow_schema(PACKED))
+    return detect_packed(packed, job, schema, shards, chunks=True)
+
+
+def detect_packed(
+    packed: DataFrame, job: Job, schema: pa.Schema, shards: int, *, chunks: bool = False
+) -> DataFrame:
+    """The matches in packed rows (see `runtime.pack`): all values of a shard come to one task, which detects.
+
+    Args:
+        packed: rows `shard int, packed binary`.
+        schema: that of the matches.
+        chunks: whether a shard is a chunk of the time axis, and not a group of keys.
+    """
+    detect = partial(detect_chunks if chunks else detect_shards, job)
+    return _by_shard(packed, shards).mapInArrow(detect, from_arrow_schema(schema))
+
+
+def _by_shard(packed: DataFrame, shards: int) -> DataFrame:
+    """The values of each shard in one partition."""
+    place = F.element_at(F.lit(shard_places(shards)), F.col("shard") + 1)
+    placed = packed.select(place.alias("place"), "packed")
+    if shards == _shuffle_partitions(packed):
+        return placed.repartition("place")  # Spark may then join partitions that turn out small
+    return placed.repartition(shards, "place")
+
+
+def _shuffle_partitions(frame: DataFrame) -> int:
+    return int(str(frame.sparkSession.conf.get("spark.sql.shuffle.partitions")))
+
+
+def _with_bounds(used: DataFrame, chunks: int) -> DataFrame:
+    """The first row of each partition with the moments that cut the events into about equal chunks.
+
+    Spark looks at a sample of the events before it begins, which is why the moments are a subquery: nothing runs before the
+    matches are asked for. Where they lie makes no difference to what is found.
+    """
+    quantiles = [F.lit(number / chunks) for number in range(1, chunks)]
+    if not quantiles:
+        return used.withColumn(BOUNDS, F.lit(None).cast("array<bigint>"))
+    sample = used.select("end").sample(_SAMPLED, 0)
+    moments = sample.agg(F.percentile_approx("end", F.array(*quantiles), F.lit(_ACCURACY))).scalar()
+    first = F.monotonically_increasing_id().bitwiseAND(F.lit((1 << 33) - 1)) == 0
+    return used.withColumn(BOUNDS, F.when(first, moments))
+
+
+@cache
+def shard_places(shards: int) -> list[int]:
+    """For each shard a number that Spark's partitioning by hash sends to the partition of the shard's number.
+
+    Spark hashes a column of whole numbers with Murmur3 and the seed 42, and takes the rest by the number of partitions. With
+    the shard numbers themselves, several shards would share a partition and others stay empty.
+    """
+    places = np.full(shards, -1, np.int64)
+    first = 0
+    while (places < 0).any():
+        numbers = np.arange(first, first + 4 * shards + 64, dtype=np.uint32)
+        partitions = _murmur3(numbers).astype(np.int32).astype(np.int64) % shards
+        # Backwards, so that of several numbers the first is kept, and the places do not depend on how many are tried.
+        new = np.full(shards, -1, np.int64)
+        new[partitions[::-1]] = numbers[::-1]
+        places = np.where(places < 0, new, places)
+        first += len(numbers)
+    return [int(place) for place in places]
+
+
+def _murmur3(numbers: np.ndarray[Any, np.dtype[np.uint32]]) -> np.ndarray[Any, np.dtype[np.uint32]]:
+    """The hash of each number as Spark computes it: Murmur3, 32 bits, seed 42."""
+
+    def rotated(words: np.ndarray[Any, np.dtype[np.uint32]], by: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
+        return (words << np.uint32(by)) | (words >> np.uint32(32 - by))
+
+    mixed = rotated(numbers * np.uint32(0xCC9E2D51), 15) * np.uint32(0x1B873593)
+    mixed = rotated(mixed ^ np.uint32(42), 13) * np.uint32(5) + np.uint32(0xE6546B64)
+    mixed ^= np.uint32(4)  # the length of a whole number in bytes
+    mixed = (mixed ^ (mixed >> np.uint32(16))) * np.uint32(0x85EBCA6B)
+    mixed = (mixed ^ (mixed >> np.uint32(13))) * np.uint32(0xC2B2AE35)
+    return mixed ^ (mixed >> np.uint32(16))
 
 
 def job_of(
@@ -188,4 +303,13 @@ def _key_type(events: DataFrame, columns: EventColumns) -> pa.DataType:
 def _attributes_type(used: DataFrame, carried: Sequence[str]) -> pa.StructType | None:
     if not carried:
         return None
-    return to_arrow_type(used.schema["attributes"].dataType, timezone="UTC")
+    return _nullable(to_arrow_type(used.schema["attributes"].dataType, timezone="UTC"))
+
+
+def _nullable(type: pa.DataType) -> pa.DataType:
+    """The same type in which anything may be missing, as everything is for a timer."""
+    if pa.types.is_struct(type):
+        return pa.struct([pa.field(one.name, _nullable(one.type)) for one in type])
+    if pa.types.is_list(type):
+        return pa.list_(_nullable(type.value_type))
+    return type

@@ -14,12 +14,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from tocsin.algebra.check import wanting
 from tocsin.algebra.subscription import Reading, Subscription
 from tocsin.automata.compile import compile
 from tocsin.errors import InputError, did_you_mean
 from tocsin.events import Catalog
 from tocsin.events.stability import policy as new_policy
-from tocsin.languages.registry import parse
+from tocsin.languages.registry import parse, selection_of
 from tocsin.runtime.feed import MAX_TOKENS
 from tocsin.spark.columns import attribute_kinds, event_columns
 from tocsin.spark.job import job_of, prepare, relevant
@@ -45,6 +46,8 @@ def replay(
     id: str | None = None,
     time_unit: str | None = None,
     options: Mapping[str, object] | None = None,
+    matches: str | None = None,
+    take: str | None = None,
     catalog: Catalog | None = None,
     max_partial_matches: int = MAX_TOKENS,
 ) -> DataFrame:
@@ -78,8 +81,12 @@ def replay(
         hint = did_you_mean(arrival, events.columns)
         raise InputError("unknown-column", f"the table has no column {arrival!r}", hint=hint)
     catalog = catalog or Catalog(common=attribute_kinds(events))
+    selection = selection_of(language, matches, take)
     if isinstance(pattern, str):
-        pattern = parse(pattern, language, catalog=catalog, reading=Reading.of(options or {}))
+        reading = Reading.of(options or {})
+        pattern = parse(pattern, language, catalog=catalog, reading=reading, selection=selection)
+    else:
+        pattern = wanting(pattern, selection)
     compiled = compile([pattern])
     if policy is None and pattern.detection is not None:
         policy, threshold = pattern.detection.mode, pattern.detection.threshold

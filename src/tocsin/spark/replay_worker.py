@@ -49,7 +49,7 @@ def _replay(job: ReplayJob, table: pa.Table) -> Iterator[pa.RecordBatch]:
     payload = table.column("event").combine_chunks()
     events, here = pa.Table.from_struct_array(payload), payload.is_valid().to_pylist()
     times_out = any(detector.timer_names for detector in plan.detectors)
-    policy, state = job.policy(), initial(plan)
+    policy, state = job.policy(), initial(plan, in_order=False)
     for row, (source, start, end, id, wanted, now) in enumerate(_log(table)):
         used = policy.arrive(source, row if wanted else None, end, (end, start, id), now)
         policy.late.clear()  # they are left out, and nobody asks for them

@@ -22,7 +22,8 @@ from pyspark.sql.streaming.stateful_processor import (
 
 from tocsin.errors import InputError
 from tocsin.events import parse_duration
-from tocsin.runtime.shard import LONG_AGO, ShardJob, advance, from_ipc, pack, to_ipc, unpack
+from tocsin.runtime.pack import from_ipc, pack, to_ipc, unpack
+from tocsin.runtime.shard import LONG_AGO, ShardJob, advance
 
 if TYPE_CHECKING:
     from tocsin.automata.compile import Compiled

@@ -9,6 +9,7 @@ from typing import NoReturn
 from tocsin.algebra.check import MAX_DEPTH, check, depth
 from tocsin.algebra.pattern import AllOf, Atom, EventSpec, Order, Pattern, Repeat
 from tocsin.algebra.predicate import And, Attribute, Filter, Variable, comparisons
+from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Definition, Detection, Reading, Subscription
 from tocsin.errors import PatternError, PatternErrors
 from tocsin.events import Catalog, parse_duration
@@ -147,18 +148,27 @@ class Expression:
         name: str = "pattern",
         *,
         where: Condition | None = None,
+        matches: str = "each",
+        take: str = "all",
         detection: Detection | None = None,
         distribution: str | None = None,
         reading: Reading | None = None,
         catalog: Catalog | None = None,
     ) -> Subscription:
-        """What to detect, checked; raises `PatternErrors` with all mistakes."""
+        """What to detect, checked; raises `PatternErrors` with all mistakes.
+
+        Args:
+            where: what is asked of each match after it was found.
+            matches: which matches are wanted: `each`, `any`, `next`, `leftmost` or `adjacent`.
+            take: what is reported of those that are complete at one moment: `all`, `first 3`, `last` or `count`.
+        """
         subscription = replace(
             self.unchecked(),
             name=name,
             where=None if where is None else where.filter,
             detection=detection,
             distribution=distribution,
+            selection=Selection.of(matches, take),
             reading=reading or Reading(),
         )
         errors = check(subscription, catalog)

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from tocsin.algebra.check import UNREADABLE, check
 from tocsin.algebra.pattern import Atom, EventSpec, Order, Pattern, Sequence, atoms
+from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Reading, Subscription
 from tocsin.errors import PatternError, PatternErrors, did_you_mean
 from tocsin.events import Catalog
@@ -50,6 +51,7 @@ def parse(
     *,
     names: Mapping[str, str] | None = None,
     reading: Reading | None = None,
+    selection: Selection | None = None,
     name: str = "pattern",
 ) -> Subscription:
     """The subscription that a chain of calls stands for; raises `PatternErrors` with all mistakes.
@@ -59,13 +61,19 @@ def parse(
 
     Args:
         names: what bare names stand for; `eventA` that is not in this table stands for the type `A`.
+        selection: which matches are wanted; a chain of calls cannot say it.
     """
     reader = Reader(text, SYMBOLS)
     expression = _expression(_Text(reader, names or {}, catalog))
     if not reader.at("end"):
         hint = f"this {reader.here.text!r} closes nothing" if reader.at(")", "]", "}") else None
         reader.unexpected("'.', '|', '&' or the end of the text", hint)
-    subscription = replace(expression.unchecked(), name=name, reading=reading or Reading())
+    subscription = replace(
+        expression.unchecked(),
+        name=name,
+        reading=reading or Reading(),
+        selection=selection or Selection(),
+    )
     errors = reader.errors + list({(e.code, e.span): e for e in check(subscription, catalog)}.values())
     if errors:
         raise PatternErrors(errors)

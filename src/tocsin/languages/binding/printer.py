@@ -39,6 +39,7 @@ def show_subscription(subscription: Subscription) -> str:
     """
     extras = {
         "`where`": subscription.where,
+        "which matches are wanted": str(subscription.selection),
         "a detection policy": subscription.detection,
         "a distribution policy": subscription.distribution,
     }

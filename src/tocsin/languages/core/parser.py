@@ -22,37 +22,47 @@ from tocsin.algebra.pattern import (
     Timed,
     Timer,
 )
+from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Definition, Reading, Subscription
 from tocsin.errors import PatternErrors
 from tocsin.events import Catalog
 from tocsin.languages.core.condition import attribute_comparison, condition, role_comparison
-from tocsin.languages.core.policy import policies
+from tocsin.languages.core.policy import Policies, policies
 from tocsin.languages.core.words import RESERVED, SYMBOLS, name
 from tocsin.languages.lexis import CLOSING, UNITS, Failure, Reader, Token, duration
 
 
 def parse(
-    text: str, catalog: Catalog | None = None, *, reading: Reading | None = None, name: str = "pattern"
+    text: str,
+    catalog: Catalog | None = None,
+    *,
+    reading: Reading | None = None,
+    selection: Selection | None = None,
+    name: str = "pattern",
 ) -> Subscription:
     """The subscription a text stands for; raises `PatternErrors` with all mistakes.
 
     >>> parse("[A];[B]").pattern.order
     <Order.STRONG: 'strong'>
+
+    Args:
+        selection: which matches are wanted where the text does not say it.
     """
     reader = Reader(text, SYMBOLS)
-    subscription = replace(_program(reader), name=name, reading=reading or Reading())
+    program = _program(reader, selection or Selection())
+    subscription = replace(program, name=name, reading=reading or Reading())
     errors = reader.errors + check(subscription, catalog)
     if errors:
         raise PatternErrors(errors)
     return subscription
 
 
-def _program(reader: Reader) -> Subscription:
+def _program(reader: Reader, otherwise: Selection) -> Subscription:
     definitions = []
     while reader.at("name") and reader.ahead().kind == ":=":
         definitions.append(_definition(reader))
     pattern = _whole(reader)
-    where, detection, distribution = None, None, None
+    where, said = None, Policies()
     if reader.accept_word("where"):
         try:
             where = condition(reader, role_comparison)
@@ -61,12 +71,19 @@ def _program(reader: Reader) -> Subscription:
                 reader.advance()
     try:
         if reader.accept_word("with"):
-            detection, distribution = policies(reader)
+            said = policies(reader)
         if not reader.at("end"):
             reader.fail("the end of the text", _stray_hint(reader.here))
     except Failure:
         pass
-    return Subscription(pattern, tuple(definitions), where, detection, distribution)
+    return Subscription(
+        pattern,
+        tuple(definitions),
+        where,
+        said.detection,
+        said.distribution,
+        selection=said.selection(otherwise),
+    )
 
 
 def _whole(reader: Reader) -> Pattern:

@@ -1,43 +1,93 @@
-"""Reads the policies of a subscription: `with detection = guaranteed, distribution = minimum-load`."""
+"""Reads the policies of a subscription: `with matches = leftmost, take = first 3, detection = guaranteed`."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import get_args
 
+from tocsin.algebra.selection import Selection, Take, Wanted
 from tocsin.algebra.subscription import Detection, Mode
-from tocsin.errors import did_you_mean
+from tocsin.errors import InputError, did_you_mean
 from tocsin.languages.lexis import Failure, Reader, Token
 
-POLICIES = ("detection", "distribution")
+POLICIES = ("matches", "take", "detection", "distribution")
 
 
-def policies(reader: Reader) -> tuple[Detection | None, str | None]:
-    """The detection policy and the name of the distribution policy; each at most once.
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """What a text says behind `with`; None for what it does not say."""
+
+    matches: str | None = None
+    take: str | None = None
+    detection: Detection | None = None
+    distribution: str | None = None
+
+    def selection(self, otherwise: Selection) -> Selection:
+        """The matches that are wanted; `otherwise` counts where the text does not say it."""
+        return Selection.of(self.matches or otherwise.matches, self.take or otherwise.taken)
+
+
+def policies(reader: Reader) -> Policies:
+    """The policies of a text, each at most once.
 
     >>> from tocsin.languages.core.words import SYMBOLS
-    >>> policies(Reader("detection = probabilistic(0.95)", SYMBOLS))
-    (Detection(mode='probabilistic', threshold=0.95), None)
+    >>> policies(Reader("take = first 3, detection = probabilistic(0.95)", SYMBOLS)).take
+    'first 3'
     """
-    detection, distribution = None, None
-    seen: set[str] = set()
+    said: dict[str, str | Detection | None] = {}
     while True:
         word = reader.expect("name", " or ".join(POLICIES))
         if word.text not in POLICIES:
             hint = did_you_mean(word.text, POLICIES)
             reader.note("unknown-policy", f"there is no policy {word.text!r}", word.span, hint)
             raise Failure
-        if word.text in seen:
+        if word.text in said:
             reader.note("duplicate-name", f"{word.text} is given twice", word.span, "keep one of them")
-        seen.add(word.text)
         reader.expect("=", "'='")
-        start = reader.here
-        own = _policy_name(reader)
-        if word.text == "distribution":
-            distribution = own
-        else:
-            detection = _detection(reader, own, start)
+        said[word.text] = _value(reader, word.text)
         if not reader.accept(","):
-            return detection, distribution
+            return Policies(**said)  # type: ignore[arg-type]  # each under its own name
+
+
+def _value(reader: Reader, policy: str) -> str | Detection | None:
+    start = reader.here
+    match policy:
+        case "matches":
+            own = reader.expect("name", _either(get_args(Wanted))).text
+            return _selected(reader, start, own, matches=own)
+        case "take":
+            return _taken(reader, start)
+        case "detection":
+            return _detection(reader, _policy_name(reader), start)
+        case _:
+            return _policy_name(reader)
+
+
+def _either(words: tuple[str, ...]) -> str:
+    return ", ".join(words[:-1]) + f" or {words[-1]}"
+
+
+def _taken(reader: Reader, start: Token) -> str | None:
+    own = reader.expect("name", "all, first and a number, last or count").text
+    if own not in get_args(Take):
+        hint = did_you_mean(own, get_args(Take))
+        reader.note("bad-selection", f"take cannot be {own!r}", start.span, hint)
+        reader.accept("number")
+        return None
+    if own == "first":
+        number = reader.expect("number", "how many", "write first 3")
+        own = f"first {number.value}"
+    return _selected(reader, start, own, take=own)
+
+
+def _selected(reader: Reader, start: Token, own: str, **asked: str) -> str | None:
+    """The words of a selection, unless it is none: that is noted, and reading goes on."""
+    try:
+        Selection.of(**asked)
+    except InputError as problem:
+        reader.note("bad-selection", problem.message, reader.span_from(start), problem.hint)
+        return None
+    return own
 
 
 def _policy_name(reader: Reader) -> str:

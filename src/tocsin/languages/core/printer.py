@@ -49,7 +49,7 @@ def show_subscription(subscription: Subscription) -> str:
     last = show(subscription.pattern)
     if subscription.where is not None:
         last += f" where {show_filter(subscription.where)}"
-    policies = []
+    policies = [str(subscription.selection)] if str(subscription.selection) else []
     if (detection := subscription.detection) is not None:
         threshold = "" if detection.threshold is None else f"({detection.threshold!r})"
         policies.append(f"detection = {detection.mode}{threshold}")

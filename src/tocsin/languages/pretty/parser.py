@@ -12,6 +12,7 @@ from typing import TypeGuard
 
 from tocsin.algebra.check import MAX_DEPTH, UNREADABLE, check, depth
 from tocsin.algebra.pattern import AllOf, AnyOf, Atom, EventSpec, Order, Pattern, Sequence, atoms, specs
+from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Reading, Subscription
 from tocsin.errors import PatternError, PatternErrors, did_you_mean
 from tocsin.events import Catalog
@@ -51,6 +52,7 @@ def parse(
     *,
     names: Mapping[str, str] | None = None,
     reading: Reading | None = None,
+    selection: Selection | None = None,
     name: str = "pattern",
 ) -> Subscription:
     """The subscription a sentence stands for; raises `PatternErrors` with all mistakes.
@@ -61,11 +63,17 @@ def parse(
 
     Args:
         names: what quoted names stand for; one without blanks that is not in this table stands for itself.
+        selection: which matches are wanted; a sentence cannot say it.
     """
     reader = Reader(text, "()")
     pattern = _whole(_Text(reader, names or {}, catalog))
     taken = {*(catalog.names if catalog else ()), *(names or {}).values()}
-    subscription = Subscription(finished(pattern, taken), reading=reading or Reading(), name=name)
+    subscription = Subscription(
+        finished(pattern, taken),
+        reading=reading or Reading(),
+        selection=selection or Selection(),
+        name=name,
+    )
     errors = reader.errors + _once(check(subscription, catalog))
     if errors:
         raise PatternErrors(errors)

@@ -27,6 +27,7 @@ def show_subscription(subscription: Subscription, names: Mapping[str, str] | Non
     extras = {
         "named composites": subscription.definitions,
         "`where`": subscription.where,
+        "which matches are wanted": str(subscription.selection),
         "a detection policy": subscription.detection,
         "a distribution policy": subscription.distribution,
     }

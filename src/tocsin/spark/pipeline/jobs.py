@@ -3,8 +3,8 @@
 A subscription may use the composites of another as events. If both have the same key, the other's pattern
 becomes a named composite of the one plan. If not, the other is detected first, and its matches become rows
 among the events: its name as the type, start, end, its variables and its key as attributes. The second way
-also serves where the first would not say the same: when the other has a `where`, or is read with other
-options, or is asked for its key.
+also serves where the first would not say the same: when the other has a `where`, or wants only some of its
+matches, or is read with other options, or is asked for its key.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from operator import add
 
 from tocsin.algebra.pattern import specs
 from tocsin.algebra.predicate import RoleAttribute, attributes, comparisons
+from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Definition, Subscription
 from tocsin.automata.compile import Compiled, compile
 from tocsin.automata.transduce import transducers
@@ -178,6 +179,7 @@ def _can_inline(one: Parsed, other: Parsed | Sender) -> bool:
         one.entry.key == other.entry.key
         and one.entry.reading == other.entry.reading
         and other.subscription.where is None
+        and other.subscription.selection == Selection()
         and other.entry.name not in roles
         and asked <= other.variables.keys()
     )
@@ -194,8 +196,15 @@ def _with_definitions(subscription: Subscription, others: list[Subscription]) ->
     return replace(subscription, definitions=(*inherited, *subscription.definitions))
 
 
+def _adjacent(one: Parsed | Sender) -> bool:
+    return isinstance(one, Parsed) and one.subscription.selection.matches == "adjacent"
+
+
 def _move_together(parsed: Mapping[str, Parsed | Sender], level: dict[str, int], needed: set[str]) -> None:
-    """What nobody waits for can be detected later, together with others of its key: one job less."""
+    """What nobody waits for can be detected later, together with others of its key: one job less.
+
+    Not so where events must be adjacent: later, rows of composites could lie between them.
+    """
     for name, one in parsed.items():
-        if name not in needed:
+        if name not in needed and not _adjacent(one):
             level[name] = max(level[other] for other in parsed if parsed[other].entry.key == one.entry.key)

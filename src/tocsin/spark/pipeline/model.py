@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Reading
 from tocsin.errors import PipelineError
 from tocsin.events import Catalog, EventType
@@ -105,6 +106,7 @@ class Entry:
     language: str = "core"
     key: tuple[str, ...] = ()
     reading: Reading = Reading()
+    selection: Selection | None = None  # which matches are wanted where the text does not say it
     attributes: tuple[str, ...] | None = None  # the columns that matches carry; None for all
     events: tuple[str, ...] = ()  # subscriptions whose composites, or whose outputs, it uses
     options: Mapping[str, object] = field(default_factory=dict)  # of a language that sends events

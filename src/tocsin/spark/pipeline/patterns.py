@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tocsin.algebra.pattern import Pattern, pattern_variables, specs
 from tocsin.algebra.predicate import Attribute, Compare, Variable, comparisons
+from tocsin.algebra.selection import COUNT
 from tocsin.algebra.subscription import Subscription
 from tocsin.errors import PatternError, PatternErrors, PipelineError, Span, TocsinError, did_you_mean
 from tocsin.events import ATTRIBUTE_TYPES, Catalog, EventType
@@ -69,7 +70,12 @@ def parse_entries(
             continue
         try:
             subscription = parse(
-                entry.text, entry.language, catalog=catalog, reading=entry.reading, name=entry.name
+                entry.text,
+                entry.language,
+                catalog=catalog,
+                reading=entry.reading,
+                selection=entry.selection,
+                name=entry.name,
             )
         except PatternErrors as problems:
             errors += [located(pipeline, entry, _advised(pipeline, problem)) for problem in problems.errors]
@@ -77,6 +83,7 @@ def parse_entries(
         except TocsinError as problem:
             errors.append(located(pipeline, entry, problem))
             continue
+        errors += _no_neighbours(pipeline, entry, subscription)
         errors += [
             located(pipeline, entry, problem) for problem in _misused(pipeline, entry, subscription, used)
         ]
@@ -169,6 +176,17 @@ def _unlisted(name: str, span: Span | None) -> PatternError:
     return PatternError("unlisted-composite", f"{name} is a subscription of this file", span, hint)
 
 
+def _no_neighbours(pipeline: Pipeline, entry: Entry, subscription: Subscription) -> Iterator[PipelineError]:
+    """Adjacent events of a pattern that uses composites, which is refused inside a pattern, too."""
+    if entry.events and subscription.selection.matches == "adjacent":
+        yield pipeline.error(
+            "adjacent-composites",
+            f"{entry.events[0]} has no neighbours: the events it is made of lie among the others",
+            (*entry.place, "events"),
+            "adjacent events are single events; leave out `events`, or matches = adjacent",
+        )
+
+
 def _keyless(
     pipeline: Pipeline, entry: Entry, used: Mapping[str, Parsed | Sender]
 ) -> Iterator[PipelineError]:
@@ -191,7 +209,9 @@ def _patterns(subscription: Subscription) -> tuple[Pattern, ...]:
 def _variable_kinds(
     subscription: Subscription, catalog: Catalog, used: Mapping[str, Parsed | Sender]
 ) -> dict[str, str]:
-    """The type of each variable of the pattern: that of the attribute which binds it."""
+    """The type of each variable of the composites: that of the attribute which binds it."""
+    if subscription.selection.take == "count":
+        return {COUNT: "int"}
     composites: dict[str, Mapping[str, str]] = {
         composite.name: composite.attributes for one in used.values() for composite in one.composites
     }

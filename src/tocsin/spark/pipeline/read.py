@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Reading
 from tocsin.errors import InputError, PipelineError, PipelineErrors, did_you_mean
-from tocsin.languages.registry import ALIASES, LANGUAGES
+from tocsin.languages.registry import ALIASES, LANGUAGES, selection_of
 from tocsin.spark.completion import LANGUAGES as SENDING
 from tocsin.spark.completion import check_options
 from tocsin.spark.deliver import checked_receiver
@@ -84,6 +85,7 @@ def _entry(table: Table, folder: Path) -> Entry:
         language,
         table.texts("key") or (),
         Reading() if language in SENDING else _reading(table.table("options")),
+        _selection(table, language),
         table.texts("attributes"),
         table.texts("events") or (),
     )
@@ -155,6 +157,21 @@ def _reading(options: Table | None) -> Reading:
             value = problem.code == "bad-option"
             options.note(problem.code, problem.message, key, problem.hint, value=value)
     return Reading.of(known)
+
+
+def _selection(table: Table, language: str) -> Selection | None:
+    """Which matches are wanted; both keys are asked for alone, so that every wrong one is noted."""
+    known: dict[str, object] = {}
+    for key in ("matches", "take"):
+        given = table.text(key)
+        try:
+            selection_of(language, **{key: given})
+            known[key] = given
+        except InputError as problem:
+            table.note(
+                problem.code, problem.message, key, problem.hint, value=problem.code == "bad-selection"
+            )
+    return None if language in SENDING else selection_of(language, **known)
 
 
 def _spark(table: Table | None, prefix: str = "") -> dict[str, str]:

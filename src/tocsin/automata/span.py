@@ -1,0 +1,91 @@
+"""How long a match can last, and whether a stream can be cut into pieces that are looked at one by one.
+
+Partial matches do not influence each other. So a match that ends in a piece of the stream is found from the events of that
+piece and those that ended at most the longest match earlier, if a first event is a first event wherever the stream begins.
+"""
+
+from __future__ import annotations
+
+from tocsin.automata.automaton import Automaton
+from tocsin.automata.compile import Compiled
+from tocsin.automata.needs import ending_timers
+from tocsin.automata.plan import Detector
+
+
+def overlap(compiled: Compiled) -> int | None:
+    """By how many microseconds pieces of a stream must overlap so that each finds the matches that end in it.
+
+    None if the stream must stay whole: a match may last for ever, or what is found depends on all that was found before.
+
+    >>> from tocsin.automata.compile import compile
+    >>> from tocsin.languages.core import parse
+    >>> texts = ["[A]", "([A], [B])_{T1=5s}", "[A];[B]", "[A in {A, B}]"]
+    >>> [overlap(compile([parse(text)])) for text in texts]
+    [0, 5000000, None, None]
+    """
+    if not compiled.automata or any(map(_needs_the_past, compiled.graph.detectors, compiled.automata)):
+        return None
+    return longest_match(compiled)
+
+
+def _needs_the_past(detector: Detector, automaton: Automaton) -> bool:
+    """Whether earlier matches, or events that begin no match, make a difference to later ones."""
+    wanted = detector.selection.matches
+    return wanted == "leftmost" or (wanted != "adjacent" and _can_end_for_good(detector, automaton))
+
+
+def _can_end_for_good(detector: Detector, automaton: Automaton) -> bool:
+    """Whether an event in place of a first one can end a detection (C.3.3)."""
+    if detector.reading.restart == "always":
+        return False
+    atoms = [move.place.atom for start in automaton.starts for move in automaton.states[start].moves]
+    return any(atom.accept if atom.negated else set(atom.domain) - set(atom.accept) for atom in atoms)
+
+
+def longest_match(compiled: Compiled) -> int | None:
+    """The most microseconds from the end of a match's first event to its own end, composites opened up; None for ever.
+
+    The start of an event does not count, because a match takes events in the order in which they end.
+    """
+    spans: list[int] = []
+    for detector, automaton in zip(compiled.graph.detectors, compiled.automata, strict=True):
+        span = _longest(automaton)
+        if span is None:
+            return None
+        # The first event may be a composite, which has a first event of its own.
+        spans.append(span + max((spans[read] for read in detector.inputs), default=0))
+    return max(spans) if spans else None
+
+
+def _longest(automaton: Automaton) -> int | None:
+    """The latest moment, counted from the first event, at which a partial match can leave a state it waits in.
+
+    A wait ends at the latest when a timer runs out that was started when another wait ended. Each round of the
+    computation follows one more timer; if after as many rounds as there are timers one still gives later moments, it starts
+    itself again without end.
+    """
+    ending = ending_timers(automaton)
+    if not all(ending.values()):
+        return None
+    leave = dict.fromkeys(range(len(automaton.states)), 0)
+    for _ in range(len(automaton.timers) + 1):
+        started: dict[int, int] = {}
+        for number, state in enumerate(automaton.states):
+            # A start state is left by the first event itself; it may also be one that later events lead to.
+            for step in (step for move in state.moves for step in move.steps):
+                for timer in step.arms:
+                    started[timer] = max(started.get(timer, 0), leave[number])
+        later = {
+            number: min(started[timer] + _length(automaton, timer) for timer in timers)
+            for number, timers in ending.items()
+        }
+        if all(leave[number] == moment for number, moment in later.items()):
+            return max(leave.values())
+        leave.update(later)
+    return None
+
+
+def _length(automaton: Automaton, timer: int) -> int:
+    after = automaton.timers[timer].after
+    assert after is not None  # only such timers are sure to end a wait
+    return after

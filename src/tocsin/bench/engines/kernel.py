@@ -1,0 +1,123 @@
+"""Our kernels alone: events in memory, sorted by key and time, into `runtime.feed`; only those calls are timed.
+
+A worker of Spark feeds a partition slice by slice, whole keys together, and so does this.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tocsin.algebra.predicate import Attribute, Compare, Filter, Literal
+from tocsin.algebra.selection import COUNT
+from tocsin.automata.compile import BitTest, Compiled, compile
+from tocsin.bench.events import Columns, SortedEvents
+from tocsin.bench.job import Found, Job, Round
+from tocsin.events import Catalog
+from tocsin.languages.registry import parse
+from tocsin.runtime.feed import FOREVER, Batch, Result, feed
+from tocsin.runtime.partition import SLICE
+from tocsin.runtime.state import initial
+from tocsin.values import Relation
+
+Array = np.ndarray[Any, Any]
+
+_RELATIONS = {
+    Relation.EQ: operator.eq,
+    Relation.NE: operator.ne,
+    Relation.LT: operator.lt,
+    Relation.LE: operator.le,
+    Relation.GT: operator.gt,
+    Relation.GE: operator.ge,
+}
+
+
+def prepare(job: Job) -> Round:
+    """Compile the patterns, and answer their questions about single events, as Spark does before the kernels run."""
+    catalog = Catalog(common={"key": "number", "ts": "number", "v": "number"})
+    named = job.workload.patterns(job.window)
+    compiled = compile([parse(text, "core", catalog=catalog, name=name) for name, text in named.items()])
+    batches = list(_slices(_batch(compiled, SortedEvents(Path(job.path)).columns, keyed=job.keys > 1)))
+
+    def round() -> Any:
+        results = [
+            feed(compiled.plan, initial(compiled.plan), batch, FOREVER, keep=False) for batch in batches
+        ]
+        return lambda: _total([_found(compiled, result, job.workload.counted) for result in results])
+
+    return round
+
+
+def _total(found: list[Found]) -> Found:
+    counted = found[0].span_sum is None
+    return Found(
+        sum(one.matches or 0 for one in found), None if counted else sum(one.span_sum or 0 for one in found)
+    )
+
+
+def _slices(batch: Batch) -> Iterator[Batch]:
+    """The batch in pieces of whole keys, as large as the slices of a partition."""
+    starts = np.zeros(1, np.int64)
+    if batch.keys:
+        keys = np.asarray(batch.keys[0])
+        starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    bounds = np.append(starts, len(batch.end))
+    first = 0
+    while first < len(batch.end):
+        at = int(np.searchsorted(bounds, first + SLICE, "right")) - 1
+        stop = int(bounds[at]) if bounds[at] > first else int(bounds[at + 1])
+        rows = slice(first, stop)
+        yield batch._replace(
+            events=batch.events.slice(first, stop - first),
+            keys=[column[first:stop] for column in batch.keys],
+            start=batch.start[rows],
+            end=batch.end[rows],
+            bits=batch.bits[rows],
+        )
+        first = stop
+
+
+def _batch(compiled: Compiled, events: Columns, keyed: bool) -> Batch:
+    micros = events.time * 1_000
+    bits = np.zeros((len(micros), compiled.plan.words), np.uint64)
+    for bit, test in compiled.tests:
+        assert isinstance(test, BitTest)
+        bits[:, bit >> 6] |= _answers(test, events).astype(np.uint64) << np.uint64(bit & 63)
+    keys = [pa.array(events.key)] if keyed else []
+    return Batch(pa.table({"ts": events.time}), keys, micros, micros, None, bits, [], ordered=True)
+
+
+def _answers(test: BitTest, events: Columns) -> Array:
+    of_type = np.ones(len(events.key), np.bool_) if test.type is None else events.is_type(test.type)
+    if test.filter is None:
+        return of_type
+    answers: Array = of_type & (_truth(test.filter, events) == test.truth)
+    return answers
+
+
+def _truth(filter: Filter, events: Columns) -> Array:
+    match filter:
+        case Compare(Attribute("v"), relation, Literal(value)):
+            truth: Array = _RELATIONS[relation](events.value, value)
+            return truth
+        case _:
+            raise TypeError(f"no workload asks for {filter}")
+
+
+def _found(compiled: Compiled, result: Result, counted: bool) -> Found:
+    matches = spans = 0
+    for output in compiled.plan.outputs:
+        for number in output.detectors:
+            found = result.matches[number]
+            if counted:
+                place = compiled.plan.detectors[number].variable_names.index(COUNT)
+                matches += sum(int(result.values[n]) for n in found.variables[:, place].tolist())
+                continue
+            matches += len(found.key)
+            spans += int((found.end - found.start).sum()) // 1_000
+    return Found(matches, None if counted else spans)

@@ -1,0 +1,50 @@
+"""What one process measures, and what it found, as the processes tell each other: in JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tocsin.bench.workloads import Threshold, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One workload on one engine."""
+
+    workload: Workload
+    engine: str
+    path: str  # the Parquet file of the events
+    rows: int
+    keys: int
+    window: int  # milliseconds
+    cores: int
+    rounds: int
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Job:
+        told = json.loads(text)
+        thresholds = tuple(Threshold(**one) for one in told["workload"].pop("thresholds"))
+        return cls(**{**told, "workload": Workload(**told["workload"], thresholds=thresholds)})
+
+
+class Found(NamedTuple):
+    """What an engine found: None for what it does not look for."""
+
+    matches: int | None
+    span_sum: int | None
+
+
+Round = Callable[[], Callable[[], Found]]
+"""One round: what is called is timed; what that returns says what was found, when the clock has stopped."""
+
+
+def write_result(path: Path, result: dict[str, Any]) -> None:
+    """Leave a result where the process that started this one looks for it."""
+    path.write_text(json.dumps(result), encoding="utf-8")

@@ -1,0 +1,67 @@
+"""Pieces of the time axis, for patterns without a key: each piece is looked at by another task.
+
+A *chunk* is the time after one moment until another. It travels with the events that ended in it and those that ended shortly
+before, so that every match that ends in it can be found (see `automata.span`); a match that ends earlier is left to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from tocsin.runtime.feed import FOREVER
+from tocsin.runtime.pack import pack_rows, units
+from tocsin.runtime.program import Array
+
+BOUNDS = (
+    "bounds"  # the column in which the first row of each partition brings the moments to cut at, perhaps null
+)
+_AFTER, _UNTIL = b"after", b"until"
+
+
+class Chunk(NamedTuple):
+    """The time after `after` until `until`, in microseconds."""
+
+    after: int
+    until: int
+
+
+ALWAYS = Chunk(-FOREVER, FOREVER)
+
+
+def pack_by_time(overlap: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What Spark calls: rows with travelling columns become rows `shard, packed`; a shard is a chunk."""
+    bounds: Array | None = None
+    for table in units(batches):
+        if bounds is None:
+            bounds = far_apart(table.column(BOUNDS)[0].as_py() or [], overlap)
+        yield from pack_chunks(table.drop_columns([BOUNDS]), bounds, overlap)
+
+
+def far_apart(bounds: list[int], overlap: int) -> Array:
+    """Those of the moments that are at least `overlap` after the one before, so that no event goes to three chunks."""
+    kept: list[int] = []
+    for bound in sorted(bounds):
+        if not kept or bound - kept[-1] >= max(overlap, 1):
+            kept.append(bound)
+    return np.array(kept, np.int64)
+
+
+def pack_chunks(table: pa.Table, bounds: Array, overlap: int) -> Iterator[pa.RecordBatch]:
+    """The rows of each chunk, and those that ended at most `overlap` before it, as rows `shard, packed`."""
+    end = table.column("end").combine_chunks().to_numpy(zero_copy_only=False)
+    first = np.searchsorted(bounds, end, "left")
+    last = np.maximum(first, np.searchsorted(bounds, end + overlap, "left"))
+    edges = [ALWAYS.after, *bounds.tolist(), ALWAYS.until]
+    for shard in np.unique(np.concatenate([first, last])).tolist():
+        own = table.filter(pa.array((first <= shard) & (shard <= last)))
+        chunk = {_AFTER: str(edges[shard]), _UNTIL: str(edges[shard + 1])}
+        yield from pack_rows(own.replace_schema_metadata(chunk), shard)
+
+
+def chunk_of(table: pa.Table) -> Chunk:
+    """The chunk that an unpacked table belongs to."""
+    return Chunk(int(table.schema.metadata[_AFTER]), int(table.schema.metadata[_UNTIL]))

@@ -1,0 +1,406 @@
+"""A program of the token family as a deterministic machine over *groups* of partial matches.
+
+Where every question is about single events and the only timer is a window over the whole match, partial matches that wait
+in the same states go on together, however many they are. A **place** is where such a group waits; an event moves whole
+groups, so it costs the same whatever the window and the number of partial matches. The states of the program behind one list
+of events are one set, so no list is found twice.
+
+For `next` and `leftmost` a place also knows which other ways the same first event has: once one of them is complete, the
+others are gone. The ways are in the order of their events, so the first to be complete is the one to report.
+
+An event is, for one program, the set of its questions that hold: a *mask*. Masks become *letters* when an event brings them,
+and the tables grow with them. What does not fit raises `Unsuitable`, and the token kernel does the work.
+
+Strong order can be followed if events have no length: a way is *fresh* as long as its last event is of the present moment, and
+that time goes on is a letter of its own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tocsin.runtime.program import ANYTHING, NOTHING, Array, Choice, Program
+
+MAX_PLACES = 256
+MAX_LETTERS = 1024
+NO_WINDOW = np.int64(1) << np.int64(61)
+EMIT = -2  # instead of a place: the match is complete
+NOWHERE = -1
+# Columns of a transfer from place to place.
+FROM, TO, TAKES, ROLE = range(4)
+_TICK = None  # instead of a mask: time goes on
+# Columns of the table of starts.
+NEXT_START, BEGUN, COMPLETE, FIRST_ROLE = range(4)
+
+States = tuple[int, ...]  # states of the program, sorted
+Way = tuple[bool, States]  # whether it is fresh, and where it waits
+Ways = tuple[Way, ...]  # of one first event, in the order of their events
+Place = tuple[Ways, int]  # all ways, and which of them waits here
+
+
+class Unsuitable(Exception):  # noqa: N818  (not an error: another kernel takes over)
+    """These events make the program something that groups cannot follow."""
+
+
+class Known(NamedTuple):
+    """What a machine has met, and so what the numbers in a state mean; a machine in another process must meet it, too."""
+
+    masks: tuple[int, ...] = ()
+    places: tuple[Place, ...] = ()
+    start_sets: tuple[States, ...] = ()
+
+
+class Tables(NamedTuple):
+    """What a kernel reads. L letters (letter 0 is nothing), P places, starts are the sets of start states there are."""
+
+    letters: dict[int, int]  # mask -> letter
+    transfers: Array  # int64 (transfers, 4)
+    transfer_at: Array  # int64 (L+1,)
+    leaving: Array  # int64: places that a letter empties before anything arrives
+    leaving_at: Array  # int64 (L+1,)
+    starts: Array  # int64 (start sets, L, 4)
+    places: tuple[Place, ...]
+    start_sets: tuple[States, ...]
+    window: int
+    tick: int  # the letter for time that goes on; 0 where it makes no difference
+    monotone: bool  # no later start is ever complete before an earlier one that is still on its way
+
+    @property
+    def known(self) -> Known:
+        """What a state needs to be understood elsewhere."""
+        return Known(tuple(self.letters), self.places, self.start_sets)
+
+    def numbers_of(self, known: Known) -> tuple[Array, Array]:
+        """The numbers that places and start sets have here which another machine of the program knew, too."""
+        places = {place: number for number, place in enumerate(self.places)}
+        starts = {states: number for number, states in enumerate(self.start_sets)}
+        return (
+            np.array([places[one] for one in known.places], np.int64),
+            np.array([starts[one] for one in known.start_sets], np.int64),
+        )
+
+
+def window_of(program: Program) -> int | None:
+    """How long after the end of its first event a match may go on; None if the program is no case for groups."""
+    if program.variables or len(program.code) or (is_strong(program) and not program.points):
+        return None
+    if not len(program.timers):
+        return int(NO_WINDOW)
+    after = program.timers[:, 0]
+    if program.tests[:, 1].any() or (after < 0).any() or (after != after[0]).any():
+        return None
+    return int(after[0]) if timer_of(program) is not None else None
+
+
+def is_strong(program: Program) -> bool:
+    """Whether some event must lie wholly after the one before."""
+    return bool(program.links) or bool(program.moves[:, 1].any())
+
+
+def timer_of(program: Program) -> dict[int, int] | None:
+    """For each state that a partial match can wait in the one timer that runs there since the first event."""
+    found: dict[int, int] = {}
+    queue: list[tuple[int, int]] = []
+
+    def steps(state: int) -> list[Array]:
+        first, last = program.states[state, :2]
+        return [program.steps[m[5] : m[6]] for m in program.moves[first:last]]
+
+    for start in program.starts:
+        for arriving in steps(start):
+            for state, arms, *_ in arriving.tolist():
+                if arms <= 0 or arms & (arms - 1):
+                    return None
+                queue.append((state, arms.bit_length() - 1))
+    while queue:
+        state, timer = queue.pop()
+        if found.setdefault(state, timer) != timer or not program.states[state, 4] >> timer & 1:
+            return None
+        if program.states[state, 2]:
+            return (
+                None  # only strong ways lead on: a timer of the very moment of the last event is passed over
+            )
+        for arriving in steps(state):
+            for then, arms, goes_on, _ in arriving.tolist():
+                if arms or not goes_on >> timer & 1:
+                    return None
+                if then not in found:
+                    queue.append((then, timer))
+                elif found[then] != timer:
+                    return None
+    # A start state that is also waited in would start its timer anew.
+    return None if any(int(start) in found for start in program.starts) else found
+
+
+class _Outcome(NamedTuple):
+    """What an event does to one list of events: the states after it is taken, and those if it is left out."""
+
+    taken: States
+    complete: bool
+    role: int
+    left: States
+
+
+class Machine:
+    """The machine of a program and a choice; it grows with the masks that events bring."""
+
+    def __init__(self, program: Program, choice: Choice) -> None:
+        window = window_of(program)
+        if window is None:
+            raise Unsuitable
+        self._program, self._window = program, window
+        self._one_each = choice.matches in ("next", "leftmost")
+        self._counts = choice.take == "count"  # then the names of events do not matter
+        self._strong = is_strong(program)
+        self._masks: dict[int, int] = {}
+        self._outcomes: dict[tuple[Way, int], _Outcome] = {}
+        self._single: dict[tuple[int, int, bool], tuple[str, States, bool, int]] = {}
+        self.tables: Tables | None = None
+
+    def with_masks(self, masks: list[int]) -> Tables:
+        """The tables, with these masks among their letters."""
+        new = [mask for mask in dict.fromkeys(masks) if mask not in self._masks]
+        if new or self.tables is None:
+            if len(self._masks) + len(new) > MAX_LETTERS:
+                raise Unsuitable
+            before = dict(self._masks)
+            for mask in new:
+                self._masks[mask] = len(self._masks) + 1
+            try:
+                self.tables = self._tables()
+            except Unsuitable:
+                self._masks = before  # other events may never bring these
+                raise
+        return self.tables
+
+    def _tables(self) -> Tables:
+        whole = tuple(sorted(set(self._program.starts.tolist())))
+        start_sets = {whole: 0}
+        places: dict[Place, int] = {}
+        waiting: list[Ways] = []
+        starts: list[list[tuple[int, int, bool, int]]] = []
+
+        def place(ways: Ways, index: int) -> int:
+            if (ways, 0) not in places:
+                if len(places) + len(ways) > MAX_PLACES:
+                    raise Unsuitable
+                for n in range(len(ways)):
+                    places[ways, n] = len(places)
+                waiting.append(ways)
+            return places[ways, index]
+
+        for begin in start_sets_of(start_sets):
+            row = [(start_sets[begin], NOWHERE, False, 0)]
+            for mask in self._masks:
+                outcome = self._outcome((False, begin), mask, starting=True)
+                after = start_sets.setdefault(outcome.left, len(start_sets))
+                done = outcome.complete and self._one_each
+                begun = place(((self._strong, outcome.taken),), 0) if outcome.taken and not done else NOWHERE
+                row.append((after, begun, outcome.complete, outcome.role))
+            starts.append(row)
+        tick = len(self._masks) + 1 if self._strong else 0
+        letters = self._letters()
+        if tick:
+            starts = [[*row, (number, NOWHERE, False, 0)] for number, row in enumerate(starts)]
+        transfers: list[list[tuple[int, int, bool, int]]] = [[] for _ in range(len(letters) + 1)]
+        leaving: list[list[int]] = [[] for _ in transfers]
+        for ways in waiting:
+            for happening, letter in letters:
+                moves, stays = self._moves(ways, happening)
+                for index in range(len(ways)):
+                    if not stays[index]:
+                        leaving[letter].append(places[ways, index])
+                for index, target, at, takes, role in moves:
+                    if not (stays[index] and not takes):
+                        to = EMIT if target is None else place(target, at)
+                        transfers[letter].append((places[ways, index], to, takes, role))
+        return Tables(
+            dict(self._masks),
+            _flat(transfers, 4),
+            _offsets(transfers),
+            np.array([p for own in leaving for p in own], np.int64),
+            _offsets(leaving),
+            np.array(starts, np.int64),
+            tuple(places),
+            tuple(start_sets),
+            self._window,
+            tick,
+            self._one_each and self._monotone(waiting, starts, tuple(places)),
+        )
+
+    def _letters(self) -> list[tuple[int | None, int]]:
+        """Masks with their letters, and time that goes on, where it makes a difference."""
+        ticks: list[tuple[int | None, int]] = [(_TICK, len(self._masks) + 1)] if self._strong else []
+        return [*self._masks.items(), *ticks]
+
+    def _moves(
+        self, ways: Ways, mask: int | None
+    ) -> tuple[list[tuple[int, Ways | None, int, bool, int]], list[bool]]:
+        """What an event does to the ways of a start: (way, ways after it or None for a match, which of them, whether it
+        takes the event, under which name); and which ways simply stay where they are."""
+        outcomes = [
+            _Outcome((), False, 0, states) if mask is _TICK else self._outcome((fresh, states), mask)
+            for fresh, states in ways
+        ]
+        # Time that goes on leaves nothing fresh, and an event everything as fresh as it was but what takes it.
+        left = [
+            (mask is not _TICK and fresh, own.left) for (fresh, _), own in zip(ways, outcomes, strict=True)
+        ]
+        moves: list[tuple[int, Ways | None, int, bool, int]] = []
+        if not self._one_each:
+            (own,) = outcomes
+            if own.complete:
+                moves.append((0, None, 0, True, own.role))
+            if own.taken:
+                moves.append((0, ((self._strong, own.taken),), 0, True, own.role))
+            stays = left[0] == ways[0]
+            if own.left and not stays:
+                moves.append((0, (left[0],), 0, False, 0))
+            return moves, [stays]
+        complete = [index for index, own in enumerate(outcomes) if own.complete]
+        if complete:
+            return [(complete[0], None, 0, True, outcomes[complete[0]].role)], [False] * len(ways)
+        after: dict[Way, tuple[int, bool, int]] = {}
+        for index, own in enumerate(outcomes):
+            if own.taken:
+                after.setdefault((self._strong, own.taken), (index, True, own.role))
+            if own.left:
+                after.setdefault(left[index], (index, False, 0))
+        target = tuple(after)
+        if target == ways and all(not takes and at == n for n, (at, takes, _) in enumerate(after.values())):
+            return [], [True] * len(ways)
+        for at, (index, takes, role) in enumerate(after.values()):
+            moves.append((index, target, at, takes, role))
+        return moves, [False] * len(ways)
+
+    def _outcome(self, way: Way, mask: int | None, *, starting: bool = False) -> _Outcome:
+        assert mask is not None
+        known = self._outcomes.get((way, mask))
+        if known is not None and not starting:
+            return known
+        fresh, states = way
+        taken: set[int] = set()
+        left: list[int] = []
+        complete, roles = False, set()
+        for state in states:
+            what, targets, emits, role = self._of_state(state, mask, fresh)
+            if what == "takes":
+                taken.update(targets)
+                complete |= emits
+                roles.add(role)
+            if starting:
+                if what != "fails" or self._program.restart_always or self._program.leaves_out == NOTHING:
+                    left.append(state)
+            elif what == "ignores" or (what == "takes" and self._program.leaves_out == ANYTHING):
+                left.append(state)
+        if len(roles) > 1 and not self._counts:
+            raise Unsuitable  # which name the event gets depends on what comes
+        outcome = _Outcome(tuple(sorted(taken)), complete, min(roles, default=0), tuple(left))
+        if not starting:
+            self._outcomes[way, mask] = outcome
+        return outcome
+
+    def _of_state(self, state: int, mask: int, fresh: bool) -> tuple[str, States, bool, int]:
+        """What a token of a state does with an event, as in `tokens.run`."""
+        if (state, mask, fresh) in self._single:
+            return self._single[state, mask, fresh]
+        program = self._program
+        targets: set[int] = set()
+        matched, taken, emits, roles = False, False, False, set()
+        looks = False
+        for move in program.moves[program.states[state, 0] : program.states[state, 1]].tolist():
+            negated, _, *lists = program.tests[move[0]].tolist()
+            accept, domain = program.spec_list[lists[0] : lists[1]], program.spec_list[lists[2] : lists[3]]
+            accepted = next((s for s in accept.tolist() if mask >> s & 1), None)
+            other = next((s for s in domain.tolist() if mask >> s & 1), None)
+            looks |= accepted is not None or other is not None
+            spec = accepted if not negated else (other if accepted is None else None)
+            matched |= spec is not None
+            if spec is not None and not (fresh and move[1]):
+                taken = True
+                emits |= bool(move[4])
+                roles.add(int(program.specs[spec, 3]))
+                targets.update(program.steps[move[5] : move[6], 0].tolist())
+        if len(roles) > 1 and not self._counts:
+            raise Unsuitable
+        can_fail = looks and not matched and not (fresh and program.states[state, 2])
+        what = "takes" if taken else "fails" if can_fail or program.leaves_out == NOTHING else "ignores"
+        found = (what, tuple(sorted(targets)), emits, min(roles, default=0))
+        self._single[state, mask, fresh] = found
+        return found
+
+    def _monotone(
+        self,
+        all_ways: list[Ways],
+        starts: list[list[tuple[int, int, bool, int]]],
+        places: tuple[Place, ...],
+    ) -> bool:
+        """Whether no start can be complete before an earlier one that is on its way and stays so."""
+        after: dict[tuple[Ways, int], Ways | None] = {}  # None: complete; (): failed
+        for ways in all_ways:
+            for mask, letter in self._letters():
+                moves, stays = self._moves(ways, mask)
+                ended: Ways | None = ways if all(stays) and not moves else ()
+                for _, target, _, _, _ in moves:
+                    ended = target
+                after[ways, letter] = ended
+        pairs: set[tuple[Ways, Ways]] = set()
+        queue: list[tuple[Ways, Ways]] = []
+        for letter in self._masks.values():
+            begun = {places[row[letter][BEGUN]][0] for row in starts if row[letter][BEGUN] >= 0}
+            completes = any(row[letter][COMPLETE] for row in starts)
+            for ways in all_ways:
+                then = after[ways, letter]
+                if then and completes:
+                    return False
+                queue += [(then, other) for other in begun if then]
+        while queue:
+            pair = queue.pop()
+            if pair in pairs:
+                continue
+            pairs.add(pair)
+            for _, letter in self._letters():
+                earlier, later = after[pair[0], letter], after[pair[1], letter]
+                if later is None and earlier:
+                    return False
+                if earlier and later:
+                    queue.append((earlier, later))
+        return True
+
+
+def start_sets_of(known: dict[States, int]):  # type: ignore[no-untyped-def]
+    """The start sets, those included that are found while they are gone through."""
+    done = 0
+    while done < len(known):
+        yield list(known)[done]
+        done += 1
+
+
+_MACHINES: dict[
+    int, tuple[Program, Machine | None]
+] = {}  # by the identity of the program, which is kept with it
+_MANY = 50_000
+
+
+def machine_of(program: Program, choice: Choice) -> Machine | None:
+    """The machine of a program, built once in a process; None if it can have none."""
+    known = _MACHINES.get(id(program))
+    if known is None:
+        try:
+            made = Machine(program, choice)
+        except Unsuitable:
+            made = None
+        if len(_MACHINES) > _MANY:
+            _MACHINES.clear()
+        known = _MACHINES[id(program)] = (program, made)
+    return known[1]
+
+
+def _flat(rows: list[list[tuple[int, int, bool, int]]], width: int) -> Array:
+    return np.array([row for own in rows for row in own], np.int64).reshape(-1, width)
+
+
+def _offsets(rows: list[list[tuple[int, int, bool, int]]] | list[list[int]]) -> Array:
+    return np.concatenate([[0], np.cumsum([len(own) for own in rows])]).astype(np.int64)

@@ -1,0 +1,422 @@
+"""Every question about single events, answered by looking values up instead of asking one question after the other.
+
+The constants that questions compare a column with cut its values into *classes*: the constants themselves and what lies between
+them. Values of one class answer every question alike. So a row is known by the classes of its columns, which are found by
+search and written as the digits of a whole number, its *code*; and questions are answered once for each distinct code. The
+codes come from the questions alone: they mean the same in every task, whatever values it has seen.
+
+A question is a condition as in `conditions`, with operands that `build` is told the columns of, and two more forms:
+`("among", operand, names)`, whether a type is one of these names, and `("sure", condition)`, which is false where the
+condition is unknown. A column of lists (all types an event has) is among the names if one of its elements is.
+
+Numbers compare as on Spark: whole numbers with a fraction as floating point, and NaN is larger than all others.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Any, NamedTuple
+
+import numba as nb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tocsin.runtime.program import Array
+
+Condition = tuple[Any, ...]
+Operand = tuple[Any, ...]
+Ranges = tuple[tuple[int, int], ...]  # of class numbers, each from the first up to but not including the last
+
+WHOLE, FLOAT, BOOL, TEXT, TEXTS = "whole", "float", "bool", "text", "texts"
+KINDS = {WHOLE: "number", FLOAT: "number", BOOL: "bool", TEXT: "string", TEXTS: "string"}
+_DENSE = 1 << 22  # up to so many codes there is a table of all of them
+_FEW = 24  # so many cuts are counted faster than searched
+
+
+class Column(NamedTuple):
+    """The column of an operand, and what its values are: one of the kinds above."""
+
+    name: str
+    kind: str
+
+
+class Axis(NamedTuple):
+    """How the values of a column are cut into classes. Class 0 is that of a missing value."""
+
+    column: Column
+    cuts: Array | tuple[str, ...]  # int64 or float64, where a class begins; or the texts, sorted
+    ordered: bool  # whether texts between two others have a class of their own
+    size: int  # the number of classes
+    place: int  # the code it is a digit of,
+    radix: int  # and what that digit counts
+
+
+class Sweep(NamedTuple):
+    """Which questions the classes of an axis allow, as changes from one class to the next."""
+
+    free: Array  # uint64 (words,): the questions that do not ask for it
+    at: Array  # int64: the class from which on a bit is the other way round, ascending
+    bit: Array  # int64
+
+
+class Index(NamedTuple):
+    """All questions of a plan."""
+
+    words: int
+    axes: tuple[Axis, ...]
+    sweeps: tuple[Sweep, ...]  # one an axis, for questions that ask each axis for itself
+    simple: Array  # uint64 (words,): the bits of those questions
+    others: tuple[tuple[int, Condition], ...]  # bit and formula of all others
+    domain: Array  # uint64 (words,): the bits that make a pattern look at an event
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """For each code of a row, how many values it can have."""
+        sizes: dict[int, int] = {}
+        for axis in self.axes:
+            sizes[axis.place] = axis.radix * axis.size
+        return tuple(sizes[place] for place in sorted(sizes)) or (1,)
+
+
+# --- Rows to codes ---------------------------------------------------------------------------------
+
+
+def codes(index: Index, table: pa.Table) -> Array:
+    """The codes of each row of a table that has the columns of the index: int64 (R, C)."""
+    found = np.zeros((len(index.sizes), table.num_rows), np.int64)
+    for axis in index.axes:
+        at = 0
+        for chunk in table.column(axis.column.name).chunks:
+            _add_classes(axis, chunk, found[axis.place, at : at + len(chunk)])
+            at += len(chunk)
+    return found.T
+
+
+def _add_classes(axis: Axis, column: pa.Array, into: Array) -> None:
+    """Add the classes of a piece of a column to the codes of its rows."""
+    if axis.column.kind == TEXTS:
+        into += axis.radix * _list_classes(axis, column)
+        return
+    if axis.column.kind != TEXT:
+        cuts, values = np.asarray(axis.cuts), _plain(column, axis)
+        if len(cuts) <= _FEW:
+            _count(into, axis.radix, cuts, values, _valid(column))
+        else:
+            _search(into, axis.radix, cuts, *_grid(cuts), values, _valid(column))
+        return
+    if not pa.types.is_dictionary(column.type):
+        if not axis.ordered:
+            _lookup(into, axis.radix, np.arange(2, len(axis.cuts) + 2), *_positions(axis, column))
+            return
+        column = column.dictionary_encode()
+    table = _text_classes(axis, column.dictionary)
+    indices = column.indices.fill_null(0) if column.null_count else column.indices
+    _lookup(into, axis.radix, table, indices.to_numpy(zero_copy_only=False), _valid(column))
+
+
+def _plain(column: pa.Array, axis: Axis) -> Array:
+    """The values of a column of numbers, anything where one is missing."""
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.int8())
+    elif pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+        raise TypeError(f"{axis.column.name} must come as numbers, not as {column.type}")
+    return (column.fill_null(0) if column.null_count else column).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def _valid(column: pa.Array) -> Array:
+    """Which values are there; nothing if all are."""
+    if column.null_count == 0:
+        return np.empty(0, np.bool_)
+    return column.is_valid().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def _grid(cuts: Array) -> tuple[float, float, Array]:
+    """Cells of equal width over the cuts: where they begin, cells per unit, and how many cuts lie before each cell.
+
+    A larger value is never in an earlier cell, rounding included; so the cuts of earlier cells are less than it, and those of
+    later ones greater.
+    """
+    least, most = float(cuts[0]), float(cuts[-1])
+    cells = 1 << (4 * len(cuts)).bit_length()
+    scale = (cells - 1) / (most - least) if 0 < most - least < np.inf else 0.0
+    if not 0 < scale < np.inf:
+        return 0.0, 0.0, np.array([0, len(cuts)])
+    own = np.clip((cuts.astype(np.float64) - least) * scale, 0, cells - 1).astype(np.int64)
+    return least, scale, np.searchsorted(own, np.arange(cells + 1))
+
+
+def _positions(axis: Axis, column: pa.Array) -> tuple[Array, Array]:
+    """For texts that are only compared for equality, which of them a value is: -1 for none."""
+    known = pa.array(axis.cuts, pa.string()).cast(column.type)
+    found = pc.index_in(column, value_set=known).fill_null(-1)
+    return found.to_numpy(zero_copy_only=False), _valid(column)
+
+
+def _text_classes(axis: Axis, distinct: pa.Array) -> Array:
+    """The class of each of some distinct texts."""
+    if not axis.ordered:
+        return (
+            _positions(axis, distinct)[0].astype(np.int64) + 2
+            if axis.cuts
+            else np.ones(len(distinct), np.int64)
+        )
+    # Spark compares the bytes of texts, which is the order of their characters in Python too.
+    cuts = axis.cuts
+    assert isinstance(cuts, tuple)
+    classes = np.zeros(len(distinct), np.int64)
+    for number, text in enumerate(distinct.to_pylist()):
+        if text is not None:
+            place = bisect_left(cuts, text)
+            classes[number] = 2 * place + (2 if place < len(cuts) and cuts[place] == text else 1)
+    return classes
+
+
+def _list_classes(axis: Axis, column: pa.Array) -> Array:
+    """The class of a list: which classes its elements are of, as bits; 0 for a missing one."""
+    inner = axis._replace(column=axis.column._replace(kind=TEXT), radix=1)
+    elements = column.flatten()
+    own = np.zeros(len(elements), np.int64)
+    _add_classes(inner, elements, own)
+    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    masks = np.zeros(len(column), np.int64)
+    np.bitwise_or.at(masks, np.repeat(np.arange(len(column)), lengths), np.int64(1) << own)
+    there = _valid(column)
+    return np.where(there, masks + 1, 0) if len(there) else masks + 1
+
+
+@nb.njit(cache=True)
+def _count(into, radix, cuts, values, valid):  # type: ignore[no-untyped-def]
+    """Each value is of class 1 + the number of cuts that are not larger: for few cuts, all of them counted.
+
+    Written with `not <`, so that NaN, which is less than nothing, ends up above everything.
+    """
+    block = np.empty(4096, np.int64)
+    for start in range(0, len(values), len(block)):
+        rows = min(len(block), len(values) - start)
+        own, classes = values[start : start + rows], block[:rows]
+        classes[:] = 1
+        for cut in cuts:
+            for row in range(rows):
+                classes[row] += not (own[row] < cut)
+        for row in range(rows):
+            if not len(valid) or valid[start + row]:
+                into[start + row] += radix * classes[row]
+
+
+@nb.njit(cache=True)
+def _search(into, radix, cuts, least, scale, starts, values, valid):  # type: ignore[no-untyped-def]
+    """The same for many cuts: a value leads to a cell of a grid, and there are few cuts in a cell."""
+    last = len(starts) - 2
+    for row in range(len(values)):
+        value = values[row]
+        place = (np.float64(value) - least) * scale
+        cell = np.int64(min(max(place, 0.0), np.float64(last))) if place == place else last
+        low, high = starts[cell], starts[cell + 1]
+        while high - low > 4:
+            middle = (low + high) >> 1
+            if value < cuts[middle]:
+                high = middle
+            else:
+                low = middle + 1
+        found = low
+        for cut in range(low, high):
+            found += not (value < cuts[cut])
+        if not len(valid) or valid[row]:
+            into[row] += radix * (1 + found)
+
+
+@nb.njit(cache=True)
+def _lookup(into, radix, table, indices, valid):  # type: ignore[no-untyped-def]
+    for row in range(len(indices)):
+        if not len(valid) or valid[row]:
+            index = indices[row]
+            into[row] += radix * (table[index] if index >= 0 else 1)
+
+
+# --- Codes to signatures and answers ---------------------------------------------------------------
+
+
+def distinct(index: Index, found: Array) -> tuple[Array, Array]:
+    """For each row the number of its codes among the distinct ones (int32), and those: int64 (U, C)."""
+    (size, *more) = index.sizes
+    if not more and size <= max(_DENSE, 4 * len(found)) and size < 2**31:
+        numbers, values = _dense(np.ascontiguousarray(found[:, 0]), size)
+        return numbers, values.reshape(-1, 1)
+    return _hashed(np.ascontiguousarray(found))  # type: ignore[no-any-return]
+
+
+def answers(index: Index, rows: Array) -> Array:
+    """The answers of rows of codes as bits: uint64 (U, words)."""
+    classes = _classes(index, rows)
+    bits = _all_of(index.simple, *_allowed(index, classes, len(rows)))
+    for bit, formula in index.others:
+        bits[:, bit >> 6] |= _holds(formula, classes, len(rows)).astype(np.uint64) << np.uint64(bit & 63)
+    return bits  # type: ignore[no-any-return]
+
+
+def looked_at(index: Index, rows: Array) -> Array:
+    """Which rows of codes some pattern looks at."""
+    classes = _classes(index, rows)
+    found = _meets(index.simple & index.domain, *_allowed(index, classes, len(rows)))
+    for bit, formula in index.others:
+        if index.domain[bit >> 6] >> np.uint64(bit & 63) & np.uint64(1):
+            found |= _holds(formula, classes, len(rows))
+    return found  # type: ignore[no-any-return]
+
+
+def signatures(index: Index, table: pa.Table) -> tuple[Array, Array]:
+    """Of travelling rows with `code0`, …: a number for each row (int32), and the answers by that number: uint64 (U, words)."""
+    columns = [table.column(f"code{place}").combine_chunks() for place in range(len(index.sizes))]
+    found = np.stack([c.to_numpy(zero_copy_only=False).astype(np.int64) for c in columns], axis=1)
+    numbers, rows = distinct(index, found)
+    return numbers, answers(index, rows)
+
+
+def code_columns(index: Index, found: Array) -> dict[str, pa.Array]:
+    """The codes as columns that travel, in types no wider than needed."""
+    columns = {}
+    for place, size in enumerate(index.sizes):
+        width = next(width for width in (8, 16, 32, 64) if size <= 1 << (width - 1))
+        columns[f"code{place}"] = pa.array(found[:, place].astype(f"int{width}"))
+    return columns
+
+
+def _classes(index: Index, rows: Array) -> list[Array]:
+    """For each axis the classes that rows of codes have."""
+    return [rows[:, axis.place] // axis.radix % axis.size for axis in index.axes]
+
+
+def _allowed(index: Index, classes: list[Array], rows: int) -> tuple[Array, Array]:
+    """The simple questions that each class there is allows, uint64 (P, words), and the rows of that for each axis: (U, A)."""
+    tables, places, height = [], [], 0
+    for axis, sweep, own in zip(index.axes, index.sweeps, classes, strict=True):
+        present, numbers = (
+            _dense_sorted(own, axis.size) if axis.size <= _DENSE else np.unique(own, return_inverse=True)
+        )
+        tables.append(_swept(sweep.free, sweep.at, sweep.bit, present))
+        places.append(numbers + height)
+        height += len(present)
+    if not tables:
+        return np.zeros((0, index.words), np.uint64), np.zeros((rows, 0), np.int64)
+    return np.concatenate(tables), np.stack(places, axis=1)
+
+
+@nb.njit(cache=True)
+def _all_of(simple, tables, places):  # type: ignore[no-untyped-def]
+    """The questions that all classes of a row allow."""
+    bits = np.empty((len(places), len(simple)), np.uint64)
+    for row in range(len(places)):
+        bits[row] = simple
+        for place in places[row]:
+            bits[row] &= tables[place]
+    return bits
+
+
+@nb.njit(cache=True)
+def _meets(wanted, tables, places):  # type: ignore[no-untyped-def]
+    """Whether all classes of a row allow one of the questions that are wanted."""
+    found = np.zeros(len(places), np.bool_)
+    for row in range(len(places)):
+        for word in range(len(wanted)):
+            left = wanted[word]
+            for place in places[row]:
+                left &= tables[place, word]
+            if left:
+                found[row] = True
+                break
+    return found
+
+
+def _holds(formula: Condition, classes: list[Array], rows: int) -> Array:
+    """The truth of a formula (see `build_questions`) for the classes of some rows."""
+    truth = np.zeros(rows, np.bool_)
+    match formula:
+        case ("in", axis, ranges):
+            for first, last in ranges:
+                truth |= (classes[axis] >= first) & (classes[axis] < last)
+        case ("all", *parts):
+            truth[:] = True
+            for part in parts:
+                truth &= _holds(part, classes, rows)
+        case ("any", *parts):
+            for part in parts:
+                truth |= _holds(part, classes, rows)
+        case ("not", part):
+            np.logical_not(_holds(part, classes, rows), out=truth)
+        case ("holds", axis, mask):
+            truth |= (classes[axis] > 0) & ((classes[axis] - 1) & mask != 0)
+        case ("lacks", axis, mask):
+            # An element that is missing, of class 0, may be anything.
+            truth |= (classes[axis] > 0) & ((classes[axis] - 1) & (mask | 1) == 0)
+        case _:
+            raise TypeError(f"unknown formula {formula!r}")
+    return truth
+
+
+def _dense_sorted(own: Array, size: int) -> tuple[Array, Array]:
+    """The distinct numbers below `size`, ascending, and for each number its place among them."""
+    there = np.zeros(size, np.bool_)
+    there[own] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[own]
+
+
+@nb.njit(cache=True)
+def _swept(free, at, bit, present):  # type: ignore[no-untyped-def]
+    """For each of some classes, ascending, the questions it allows: the row before it, with what changes in between."""
+    table = np.empty((len(present), len(free)), np.uint64)
+    row = free.copy()
+    change = 0
+    for number in range(len(present)):
+        while change < len(at) and at[change] <= present[number]:
+            row[bit[change] >> 6] ^= np.uint64(1) << np.uint64(bit[change] & 63)
+            change += 1
+        table[number] = row
+    return table
+
+
+@nb.njit(cache=True)
+def _dense(found, size):  # type: ignore[no-untyped-def]
+    numbers = np.full(size, -1, np.int32)
+    own = np.empty(len(found), np.int32)
+    values: list[int] = []
+    for row in range(len(found)):
+        code = found[row]
+        if numbers[code] < 0:
+            numbers[code] = len(values)
+            values.append(code)
+        own[row] = numbers[code]
+    return own, np.array(values, np.int64) if len(values) else np.empty(0, np.int64)
+
+
+@nb.njit(cache=True)
+def _hashed(found):  # type: ignore[no-untyped-def]
+    """Distinct rows by a table of their hashes."""
+    rows, width = found.shape
+    slots = 16
+    while slots < 2 * rows:
+        slots *= 2
+    table = np.full(slots, -1, np.int32)
+    own = np.empty(rows, np.int32)
+    first = np.empty(rows, np.int64)
+    count = 0
+    for row in range(rows):
+        mixed = np.uint64(0)
+        for k in range(width):
+            mixed = (mixed ^ np.uint64(found[row, k])) * np.uint64(0x9FB21C651E98DF25)
+            mixed ^= mixed >> np.uint64(29)
+        slot = np.int64(mixed & np.uint64(slots - 1))
+        while table[slot] >= 0:
+            other = first[table[slot]]
+            same = True
+            for k in range(width):
+                same &= found[row, k] == found[other, k]
+            if same:
+                break
+            slot = (slot + 1) & (slots - 1)
+        if table[slot] < 0:
+            table[slot] = count
+            first[count] = row
+            count += 1
+        own[row] = table[slot]
+    return own, found[first[:count]]

@@ -1,0 +1,266 @@
+"""What Spark calls in its workers to answer questions itself: events in, those that some pattern looks at out, packed by shard.
+
+The events come from Spark, with the columns that questions ask for, or from row groups of Parquet files that are read here. Of
+those the columns that travel are made as `spark.job.prepare` makes them of a DataFrame: see `partition` for what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from tocsin.errors import InputError
+from tocsin.runtime import questions as rq
+from tocsin.runtime.chunks import pack_chunks
+from tocsin.runtime.pack import pack_table, units
+from tocsin.runtime.program import Array
+from tocsin.runtime.xxhash import row_hash
+
+_DAY = 86_400_000_000
+BIT_WORDS = 4  # so many words of answers travel as they are; of more, the codes they follow from
+
+
+class Moment(NamedTuple):
+    """How a column says a time: `time`, `whole` or `float` numbers of `factor` microseconds, or `nanoseconds`."""
+
+    column: str
+    form: str
+    factor: int = 1
+
+
+class Recipe(NamedTuple):
+    """What a travelling column is made of: an operand as in `spark.questions`, `("text", COLUMN)`, or `("nothing",)`."""
+
+    name: str
+    operand: rq.Operand
+    type: pa.DataType | None = None  # that of an attribute, as Spark would hand it over
+
+
+class ReadJob(NamedTuple):
+    """What a worker is told of the files: where everything is found that travels."""
+
+    tasks: tuple[tuple[tuple[str, int], ...], ...]  # for each task, its row groups: file and number
+    columns: tuple[str, ...]  # of the files, that are read
+    coded: tuple[str, ...]  # those of them that come as dictionaries
+    start: Moment
+    end: Moment
+    type: str | None
+    constant_type: str
+    source: str | None
+    asked: Mapping[str, rq.Operand]
+    questions: rq.Index
+    keys: tuple[Recipe, ...]
+    id: Recipe | None  # None for a hash of `hashed`
+    hashed: tuple[tuple[str, pa.DataType], ...]
+    taken: tuple[Recipe, ...]  # values and fields
+    carried: pa.StructType | None
+    required: tuple[tuple[str, str], ...]  # columns in which nothing may be missing, and what to say then
+    fail: bool  # whether a row that is no event is an error, or is left out
+    shards: int
+    overlap: int | None = None  # without keys, how long a match can last, if time is cut into chunks
+    bounds: tuple[int, ...] = ()  # and where it is cut
+
+
+def pack_asked(
+    index: rq.Index, asked: Sequence[str], shards: int, keys: int, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Events of Spark, with the columns that questions ask for, become rows `shard, packed` with codes instead."""
+    for table in units(batches):
+        codes = rq.codes(index, table)
+        numbers, distinct = rq.distinct(index, codes)
+        rows = np.flatnonzero(rq.looked_at(index, distinct)[numbers])
+        events = table.drop_columns(list(asked)).take(pa.array(rows))
+        for name, column in rq.code_columns(index, codes[rows]).items():
+            events = events.append_column(name, column)
+        if events.num_rows:
+            yield from pack_table(events, shards, keys)
+
+
+def read_events(job: ReadJob, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The events of some tasks, which the rows of a batch number, as rows `shard, packed`."""
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            for file, group in job.tasks[number]:
+                events = travelling_events(job, read_group(job, file, group))
+                if not events.num_rows:
+                    continue
+                if job.overlap is None:
+                    yield from pack_table(events, job.shards, len(job.keys))
+                else:
+                    yield from pack_chunks(events, np.array(job.bounds, np.int64), job.overlap)
+
+
+def read_group(job: ReadJob, file: str, group: int) -> pa.Table:
+    """The columns of a row group that are needed."""
+    with open_parquet(file, job.coded) as opened:
+        return opened.read_row_group(group, columns=list(job.columns), use_threads=False)
+
+
+def open_parquet(file: str, coded: Iterable[str] = ()) -> pq.ParquetFile:
+    """A Parquet file; its texts in `coded` come as dictionaries, and times of every age in microseconds."""
+    return pq.ParquetFile(
+        file, read_dictionary=list(coded), memory_map=True, coerce_int96_timestamp_unit="us"
+    )
+
+
+def travelling_events(job: ReadJob, table: pa.Table) -> pa.Table:
+    """The rows that some pattern looks at, with the columns that travel."""
+    asked = {name: _asked(job, table, operand) for name, operand in job.asked.items()}
+    codes = rq.codes(job.questions, pa.table(asked) if asked else _rows_only(table))
+    numbers, distinct = rq.distinct(job.questions, codes)
+    wanted = rq.looked_at(job.questions, distinct)[numbers]
+    wanted &= ~_unreadable(job, table)
+    rows = np.flatnonzero(wanted)
+    # One piece a column, so that everything that follows is made of arrays.
+    part = table.take(pa.array(rows)).combine_chunks()
+    columns = {"end": _micros(part, job.end)}
+    if job.start != job.end:
+        columns["start"] = _micros(part, job.start)
+    for recipe in job.keys:
+        columns[recipe.name] = _made(job, part, recipe)
+    columns["id"] = _ids(job, part)
+    columns["type"] = _types(job, part)
+    columns |= _answers(job.questions, codes[rows], numbers[rows], distinct)
+    for recipe in job.taken:
+        columns[recipe.name] = _made(job, part, recipe)
+    if job.carried is not None:
+        fields = [fitted(_column(part, field.name), field.type) for field in job.carried]
+        columns["attributes"] = pa.StructArray.from_arrays(fields, fields=list(job.carried))
+    return pa.table(columns)
+
+
+def _rows_only(table: pa.Table) -> pa.Table:
+    """As many rows, for questions that ask for no column."""
+    return pa.table({"": pa.nulls(table.num_rows)})
+
+
+def _answers(index: rq.Index, codes: Array, numbers: Array, distinct: Array) -> dict[str, pa.Array]:
+    """The answers of each row as bits, in types no wider than needed; of many questions, the codes instead."""
+    if index.words > BIT_WORDS:
+        return rq.code_columns(index, codes)
+    bits = rq.answers(index, distinct).view(np.int64)
+    columns = {}
+    for word in range(index.words):
+        own = bits[:, word]
+        least, most = own.min(initial=0), own.max(initial=0)
+        width = next(w for w in (8, 16, 32, 64) if -(1 << (w - 1)) <= least and most < 1 << (w - 1))
+        columns[f"bits{word}"] = pa.array(own.astype(f"int{width}")[numbers])
+    return columns
+
+
+def _unreadable(job: ReadJob, table: pa.Table) -> Array:
+    """Which rows are no events, unless the first of them is an error."""
+    found = np.zeros(table.num_rows, np.bool_)
+    reasons = []
+    for name, reason in job.required:
+        if table.column(name).null_count:
+            missing = table.column(name).is_null().to_numpy()
+            reasons.append((missing, reason))
+            found |= missing
+    if job.start.column != job.end.column:
+        backwards = pc.greater(_micros(table, job.start), _micros(table, job.end)).fill_null(False)
+        reasons.append((np.asarray(backwards).astype(bool), "it ends before it starts"))
+        found |= reasons[-1][0]
+    if job.fail and found.any():
+        row = int(np.argmax(found))
+        reason = next(reason for missing, reason in reasons if missing[row])
+        raise InputError("unreadable-event", reason, hint="leave such rows out with unreadable='drop'")
+    return found
+
+
+def _column(table: pa.Table, name: str) -> pa.Array | pa.ChunkedArray:
+    """A column, or a field inside a struct."""
+    first, *inner = name.split(".")
+    column = table.column(first)
+    if column.num_chunks == 1:
+        column = column.chunk(0)
+    for field in inner:
+        column = pc.struct_field(column, field)
+    return column
+
+
+def _asked(job: ReadJob, table: pa.Table, operand: rq.Operand) -> pa.Array | pa.ChunkedArray:
+    """A column as questions take it: times as microseconds."""
+    match operand:
+        case ("attribute", name):
+            column = _column(table, name)
+            if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+                return _as_micros(column)
+            unsigned = pa.types.is_unsigned_integer(column.type)
+            return column.cast(pa.int64()) if unsigned else column
+        case ("end",):
+            return _micros(table, job.end)
+        case ("source",):
+            return _column(table, str(job.source)).cast(pa.string())
+        case _:
+            return _column(table, str(job.type))
+
+
+def _made(job: ReadJob, part: pa.Table, recipe: Recipe) -> pa.Array:
+    match recipe.operand:
+        case ("attribute", name):
+            return fitted(_column(part, name), recipe.type)
+        case ("end",):
+            return _micros(part, job.end)
+        case ("source",):
+            return _column(part, str(job.source)).cast(pa.string())
+        case ("type",):
+            return _types(job, part)
+        case _:
+            return pa.nulls(part.num_rows, pa.string())
+
+
+def _types(job: ReadJob, part: pa.Table) -> pa.Array:
+    """The type of each event; the first one where it has several."""
+    if job.type is None:
+        constant = pa.array([job.constant_type], pa.string())
+        return pa.DictionaryArray.from_arrays(pa.array(np.zeros(part.num_rows, np.int16)), constant)
+    column = _column(part, job.type)
+    if pa.types.is_list(column.type):
+        lengths = pc.list_value_length(column).fill_null(0)
+        first = pc.if_else(pc.greater(lengths, 0), column, pa.scalar([None], column.type))
+        column = pc.list_element(first, 0)
+    return column
+
+
+def _ids(job: ReadJob, part: pa.Table) -> pa.Array:
+    if job.id is not None:
+        return _made(job, part, job.id)
+    columns = [fitted(_column(part, name), type) for name, type in job.hashed]
+    return pa.array(row_hash(columns, part.num_rows))
+
+
+def fitted(column: pa.Array, type: pa.DataType | None) -> pa.Array:
+    """A column of a file in the type that Spark would hand over."""
+    if type is None or column.type == type:
+        return column
+    if pa.types.is_timestamp(type):
+        # By way of numbers, so that no zone moves the moments.
+        return column.cast(pa.timestamp("us", getattr(column.type, "tz", None))).cast(pa.int64()).cast(type)
+    return column.cast(type)
+
+
+def _micros(table: pa.Table, moment: Moment) -> pa.Array | pa.ChunkedArray:
+    """A time column in microseconds since 1970-01-01 UTC, as Spark would reckon them."""
+    column = _column(table, moment.column)
+    if moment.form == "time":
+        return _as_micros(column)
+    if moment.form == "whole":
+        return pc.multiply_checked(column.cast(pa.int64()), moment.factor)
+    numbers = column.cast(pa.float64(), safe=False)
+    if moment.form == "nanoseconds":
+        return pc.floor(pc.divide(numbers, 1000.0)).cast(pa.int64())
+    return pc.round(pc.multiply(numbers, float(moment.factor)), round_mode="half_towards_infinity").cast(
+        pa.int64()
+    )
+
+
+def _as_micros(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    if pa.types.is_date(column.type):
+        return pc.multiply(column.cast(pa.int32()).cast(pa.int64()), _DAY)
+    return column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64())

@@ -1,0 +1,258 @@
+"""Parquet that Spark would only scan, read by Arrow inside the Python tasks: rows never pass through Java.
+
+The driver looks at the footers of the files, and deals their row groups to tasks; the rest is `runtime.reading`. Whatever
+Arrow might read otherwise than Spark does is left to Spark: then there is a reason, and the answers are the same.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
+
+from tocsin.automata.compile import Compiled
+from tocsin.automata.span import overlap
+from tocsin.errors import InputError
+from tocsin.events import MICROSECONDS, Catalog
+from tocsin.runtime.chunks import far_apart
+from tocsin.runtime.pack import PACKED
+from tocsin.runtime.program import travelling
+from tocsin.runtime.reading import BIT_WORDS, Moment, ReadJob, Recipe, read_events
+from tocsin.runtime.xxhash import is_hashable
+from tocsin.spark.columns import EventColumns
+from tocsin.spark.files import whole_path
+from tocsin.spark.job import detect_packed, job_of, prepare, taken_fields
+from tocsin.spark.parquet_files import CannotReadError, RowGroup, deal, local_files, row_groups
+from tocsin.spark.questions import Asked, NoArrowForm, arrow_questions, type_at
+
+_EPOCH_DAY = date(1970, 1, 1).toordinal()
+
+
+def read_parquet(spark: SparkSession, path: str | Path) -> DataFrame:
+    """A Parquet file or folder as Spark sees it."""
+    whole = whole_path(str(path))
+    try:
+        return spark.read.parquet(whole)
+    except AnalysisException as problem:
+        said = (problem.getMessage() or str(problem)).splitlines()[0]
+        hint = "give the path of a Parquet file, or of a folder of such files"
+        raise InputError("unreadable-file", f"{path} cannot be read: {said}", hint=hint) from None
+
+
+def detect_parquet(
+    frame: DataFrame,
+    columns: EventColumns,
+    compiled: Compiled,
+    catalog: Catalog,
+    carried: Sequence[str],
+    unreadable: str,
+    limit: int,
+) -> DataFrame | NoArrowForm:
+    """The matches in Parquet files that Arrow can read, or why it cannot. `frame` is what `read_parquet` gave."""
+    reading = plan_reading(frame, columns, compiled, catalog, carried, unreadable)
+    if isinstance(reading, NoArrowForm):
+        return reading
+    # Only the types of its columns are looked at, so Spark need not answer questions.
+    prepared = prepare(frame, columns, compiled, catalog, carried, asked=())
+    job, schema = job_of(prepared, frame, columns, compiled, carried, limit)
+    if compiled.plan.words > BIT_WORDS:
+        job = job._replace(questions=pickle.dumps(reading.questions, protocol=5))
+    tasks = frame.sparkSession.range(0, len(reading.tasks), 1, max(1, len(reading.tasks)))
+    packed = tasks.mapInArrow(partial(read_events, reading), from_arrow_schema(PACKED))
+    return detect_packed(packed, job, schema, reading.shards, chunks=reading.overlap is not None)
+
+
+def plan_reading(
+    frame: DataFrame,
+    columns: EventColumns,
+    compiled: Compiled,
+    catalog: Catalog,
+    carried: Sequence[str],
+    unreadable: str,
+) -> ReadJob | NoArrowForm:
+    """What the tasks have to do to read the events of Parquet files with Arrow, or why they cannot."""
+    spark = frame.sparkSession
+    time_zone = str(spark.conf.get("spark.sql.session.timeZone"))
+    asked = arrow_questions(compiled, catalog, frame.schema, columns, time_zone)
+    if isinstance(asked, NoArrowForm):
+        return asked
+    try:
+        return _plan(frame, columns, compiled, asked, carried, unreadable == "fail", time_zone)
+    except CannotReadError as problem:
+        return NoArrowForm(str(problem))
+
+
+def _plan(
+    frame: DataFrame,
+    columns: EventColumns,
+    compiled: Compiled,
+    asked: Asked,
+    carried: Sequence[str],
+    fail: bool,
+    time_zone: str,
+) -> ReadJob:
+    schema, spark = frame.schema, frame.sparkSession
+    hashed = [f.name for f in schema.fields if not isinstance(f.dataType, T.MapType | T.VariantType)]
+    taken = [
+        *(_value(name, schema, time_zone) for name in compiled.plan.columns),
+        *(_field(name, schema, columns, time_zone) for name in sorted(taken_fields(compiled))),
+    ]
+    needed = [
+        *dict.fromkeys(columns.time),
+        *([columns.type] if columns.type else []),
+        *columns.key,
+        *([columns.id] if columns.id else hashed),
+        *(recipe.operand[1] for recipe in taken if recipe.operand[0] == "attribute"),
+        *(operand[1] for operand in asked.columns.values() if operand[0] == "attribute"),
+        *([columns.source] if columns.source else []),
+        *carried,
+    ]
+    read = tuple(dict.fromkeys(name.split(".")[0] for name in needed))
+    groups = row_groups(local_files(frame), schema, read, columns.time[1])
+    texts = (axis.column.name.removeprefix("ask:") for axis in asked.index.axes if axis.column.kind == "text")
+    start, end = (_moment(name, schema, columns.time_unit) for name in columns.time)
+    id = columns.id
+    partitions = int(str(spark.conf.get("spark.sql.shuffle.partitions")))
+    apart = None if columns.key else overlap(compiled)
+    bounds = () if apart is None else _bounds(groups, end, partitions, apart)
+    return ReadJob(
+        tasks=deal(groups, spark.sparkContext.defaultParallelism),
+        columns=read,
+        coded=tuple(name for name in texts if name in read),
+        start=start,
+        end=end,
+        type=columns.type,
+        constant_type=columns.constant_type,
+        source=_source(schema, columns),
+        asked=dict(asked.columns),
+        questions=asked.index,
+        keys=tuple(
+            Recipe(f"key{number}", ("attribute", name), _target(schema[name].dataType, time_zone))
+            for number, name in enumerate(columns.key)
+        ),
+        id=None if id is None else Recipe("id", ("attribute", id), _target(schema[id].dataType, time_zone)),
+        hashed=() if id else tuple((name, _hashable(schema[name])) for name in hashed),
+        taken=tuple(taken),
+        carried=_struct(schema, carried, time_zone) if carried else None,
+        required=tuple(_required(columns)),
+        fail=fail,
+        shards=partitions if columns.key else len(bounds) + 1,
+        overlap=apart,
+        bounds=bounds,
+    )
+
+
+def _bounds(groups: Sequence[RowGroup], end: Moment, chunks: int, apart: int) -> tuple[int, ...]:
+    """Moments that cut the events into about equal chunks, as far as the footers tell when they were; none if they do not.
+
+    Where the moments lie makes no difference to what is found.
+    """
+    spans = []
+    for group in groups:
+        if group.times is None:
+            return ()
+        spans.append((*(_reckoned(moment, end) for moment in group.times), group.rows))
+    if not spans:
+        return ()
+    # As if the events of a row group were spread evenly over its time.
+    moments = np.concatenate([np.linspace(first, last, 64) for first, last, _ in spans])
+    weights = np.repeat([rows for _, _, rows in spans], 64)
+    order = np.argsort(moments, kind="stable")
+    shares = np.cumsum(weights[order]) / weights.sum()
+    places = np.searchsorted(shares, np.arange(1, chunks) / chunks)
+    return tuple(far_apart([int(moments[order][place]) for place in places], apart).tolist())
+
+
+def _reckoned(value: object, moment: Moment) -> float:
+    """About when something was, of a value of a time column."""
+    match value:
+        case datetime():
+            return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp() * MICROSECONDS["s"]
+        case date():
+            return value.toordinal() * MICROSECONDS["d"] - _EPOCH_DAY * MICROSECONDS["d"]
+        case int() | float():
+            return value / 1000 if moment.form == "nanoseconds" else float(value * moment.factor)
+        case _:
+            raise TypeError(f"{value!r} is no time")
+
+
+def _required(columns: EventColumns) -> Iterator[tuple[str, str]]:
+    """The columns without which a row is no event, and what to say; as `job.prepare` does."""
+    for name in dict.fromkeys(columns.time):
+        yield name, f"no time in column {name!r}"
+    if columns.type is not None:
+        yield columns.type, f"no type in column {columns.type!r}"
+    for name in columns.key:
+        yield name, f"no key in column {name!r}"
+
+
+def _moment(name: str, schema: T.StructType, unit: str | None) -> Moment:
+    """How a time column is turned into microseconds; as `columns.micros` does."""
+    type = schema[name].dataType
+    if isinstance(type, T.TimestampType | T.TimestampNTZType | T.DateType):
+        return Moment(name, "time")
+    if not isinstance(type, T.IntegralType | T.DoubleType):
+        raise CannotReadError(f"the time {name!r} is {type.simpleString()}")
+    assert unit is not None
+    if unit == "ns":
+        return Moment(name, "nanoseconds")
+    return Moment(name, "whole" if isinstance(type, T.IntegralType) else "float", MICROSECONDS[unit])
+
+
+def _source(schema: T.StructType, columns: EventColumns) -> str | None:
+    if columns.source is None:
+        return None
+    type = schema[columns.source].dataType
+    if not isinstance(type, T.IntegralType) and type != T.StringType():
+        raise CannotReadError(f"the source {columns.source!r} is {type.simpleString()}")
+    return columns.source
+
+
+def _value(name: str, schema: T.StructType, time_zone: str) -> Recipe:
+    return _attribute(travelling("value", name), name, schema, time_zone)
+
+
+def _field(name: str, schema: T.StructType, columns: EventColumns, time_zone: str) -> Recipe:
+    """What `fields.field_column` gives."""
+    own = travelling("field", name)
+    if name == "timestamp":
+        return Recipe(own, ("end",))
+    if name == "source":
+        return Recipe(own, ("source",) if columns.source else ("nothing",))
+    if name == "type":
+        return Recipe(own, ("type",))
+    return _attribute(own, name, schema, time_zone)
+
+
+def _attribute(own: str, name: str, schema: T.StructType, time_zone: str) -> Recipe:
+    type = type_at(schema, name)
+    if type is None or isinstance(type, T.StructType):
+        return Recipe(own, ("nothing",))
+    return Recipe(own, ("attribute", name), _target(type, time_zone))
+
+
+def _target(type: T.DataType, time_zone: str) -> pa.DataType:
+    """The Arrow type in which Spark hands values to Python."""
+    return to_arrow_type(type, timezone=time_zone)
+
+
+def _hashable(field: T.StructField) -> pa.DataType:
+    if isinstance(field.dataType, T.StringType) and field.dataType != T.StringType():
+        raise CannotReadError(f"the texts in {field.name!r} are compared in another way than by their bytes")
+    type = _target(field.dataType, "UTC")
+    if not is_hashable(type):
+        raise CannotReadError(f"{field.name!r} is {field.dataType.simpleString()}, which has no hash")
+    return type
+
+
+def _struct(schema: T.StructType, names: Sequence[str], time_zone: str) -> pa.StructType:
+    return pa.struct([pa.field(name, _target(schema[name].dataType, time_zone)) for name in names])

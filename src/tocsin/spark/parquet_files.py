@@ -1,0 +1,176 @@
+"""Parquet files that Arrow can read just as Spark would: which ones, their row groups, and the types of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlparse
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
+
+from tocsin.runtime.reading import open_parquet
+
+_TASK_BYTES = 128 << 20  # of a file, that one task reads
+_REBASED_BEFORE = (3, 1)  # versions of Spark before this one wrote times in another calendar
+_SPARK_VERSION = b"org.apache.spark.version"
+_LEGACY = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
+_REBASE = ("spark.sql.parquet.datetimeRebaseModeInRead", "spark.sql.parquet.int96RebaseModeInRead")
+# What Spark makes of the whole numbers in a file.
+_WHOLE = {
+    T.ByteType: (pa.int8(),),
+    T.ShortType: (pa.int16(), pa.uint8()),
+    T.IntegerType: (pa.int32(), pa.uint16()),
+    T.LongType: (pa.int64(), pa.uint32()),
+}
+
+
+class CannotReadError(Exception):
+    """Why Arrow cannot read the files as Spark does."""
+
+
+class RowGroup(NamedTuple):
+    """A row group: how many rows and bytes it has, and its first and last time, if its file tells."""
+
+    file: str
+    number: int
+    rows: int
+    bytes: int
+    times: tuple[object, object] | None
+
+
+def local_files(frame: DataFrame) -> list[str]:
+    """The files that a table is read from, if they are on this machine and all of the table is in them."""
+    for name in _REBASE:
+        if frame.sparkSession.conf.get(name) == "LEGACY":
+            raise CannotReadError(f"{name} is LEGACY")
+    found = []
+    for file in frame.inputFiles():
+        address = urlparse(file)
+        if address.scheme not in ("", "file") or address.netloc:
+            raise CannotReadError(f"{file} is not on this machine")
+        path = unquote(address.path)
+        if any("=" in part for part in Path(path).parent.parts):
+            raise CannotReadError("names of folders may hold columns of the table")
+        found.append(path)
+    return sorted(found)
+
+
+def row_groups(files: Iterable[str], schema: T.StructType, read: Sequence[str], time: str) -> list[RowGroup]:
+    """The row groups of files whose columns are all of the types that Spark takes them for. `time` is the time column."""
+    for name in read:
+        if schema.names.count(name) > 1 or "." in name:
+            raise CannotReadError(f"{name!r} is no plain name of a column")
+    groups = []
+    for file in files:
+        try:
+            with open_parquet(file) as opened:
+                _check_age(file, opened.metadata.metadata or {})
+                for name in read:
+                    _check_column(file, opened, name, schema[name].dataType)
+                for number in range(opened.metadata.num_row_groups):
+                    group = opened.metadata.row_group(number)
+                    if group.num_rows:
+                        times = _least_and_most(group, time)
+                        groups.append(RowGroup(file, number, group.num_rows, group.total_byte_size, times))
+        except (OSError, pa.ArrowException) as problem:
+            raise CannotReadError(f"{file} cannot be opened: {problem}") from None
+    return groups
+
+
+def _least_and_most(group: pq.RowGroupMetaData, name: str) -> tuple[object, object] | None:
+    for number in range(group.num_columns):
+        column = group.column(number)
+        if column.path_in_schema == name:
+            told = column.is_stats_set and column.statistics.has_min_max and column.physical_type != "INT96"
+            return (column.statistics.min, column.statistics.max) if told else None
+    return None
+
+
+def _check_age(file: str, metadata: dict[bytes, bytes]) -> None:
+    version = metadata.get(_SPARK_VERSION, b"9.9").decode().split(".")
+    old = tuple(int(part) for part in version[:2] if part.isdigit()) < _REBASED_BEFORE
+    if old or any(key in metadata for key in _LEGACY):
+        raise CannotReadError(f"{file} was written by an old Spark, with times in another calendar")
+
+
+def _check_column(file: str, opened: pq.ParquetFile, name: str, type: T.DataType) -> None:
+    found = opened.schema_arrow.get_all_field_indices(name)
+    if len(found) != 1:
+        raise CannotReadError(f"{file} has no column {name!r}, or several")
+    own = opened.schema_arrow.field(found[0]).type
+    if isinstance(type, T.TimestampType) and pa.types.is_timestamp(own) and own.tz is None:
+        # The old way to write a moment has no zone, but is in UTC.
+        columns = (opened.schema.column(n) for n in range(len(opened.schema.names)))
+        if all(column.physical_type == "INT96" for column in columns if column.path == name):
+            return
+    if not agrees(type, own):
+        raise CannotReadError(f"{name!r} is {type.simpleString()} to Spark, but {own} to Arrow")
+
+
+def agrees(type: T.DataType, own: pa.DataType) -> bool:
+    """Whether a column that Arrow reads as `own` holds what Spark reads as `type`."""
+    match type:
+        case T.ByteType() | T.ShortType() | T.IntegerType() | T.LongType():
+            return own in _WHOLE[type.__class__]
+        case T.FloatType():
+            return bool(pa.types.is_float32(own))
+        case T.DoubleType():
+            return bool(pa.types.is_float64(own))
+        case T.BooleanType():
+            return bool(pa.types.is_boolean(own))
+        case T.StringType():
+            plain = own.value_type if pa.types.is_dictionary(own) else own
+            return type == T.StringType() and bool(
+                pa.types.is_string(plain) or pa.types.is_large_string(plain)
+            )
+        case T.BinaryType():
+            return bool(pa.types.is_binary(own) or pa.types.is_large_binary(own))
+        case T.DateType():
+            return bool(pa.types.is_date32(own))
+        case T.TimestampType() | T.TimestampNTZType():
+            zoned = isinstance(type, T.TimestampType)
+            return (
+                bool(pa.types.is_timestamp(own))
+                and own.unit in ("ms", "us")
+                and (own.tz is not None) is zoned
+            )
+        case T.DecimalType():
+            return bool(own == pa.decimal128(type.precision, type.scale))
+        case T.StructType():
+            return (
+                bool(pa.types.is_struct(own))
+                and [field.name for field in own] == type.names
+                and all(agrees(t.dataType, o.type) for t, o in zip(type.fields, own, strict=True))
+            )
+        case T.ArrayType():
+            return bool(pa.types.is_list(own)) and agrees(type.elementType, own.value_type)
+        case T.MapType():
+            return (
+                bool(pa.types.is_map(own))
+                and agrees(type.keyType, own.key_type)
+                and agrees(type.valueType, own.item_type)
+            )
+        case _:
+            return False
+
+
+def deal(groups: Sequence[RowGroup], cores: int) -> tuple[tuple[tuple[str, int], ...], ...]:
+    """The row groups of each task: as many tasks as there are cores, or more if that is too much for one."""
+    wanted = -(-sum(group.bytes for group in groups) // _TASK_BYTES)
+    count = min(len(groups), max(cores, -(-wanted // cores) * cores))
+    tasks: list[list[RowGroup]] = [[] for _ in range(count)]
+    load = [0] * count
+    # The largest first, each to the task that has least to do.
+    for group in sorted(groups, key=lambda group: -group.bytes):
+        least = load.index(min(load))
+        tasks[least].append(group)
+        load[least] += group.bytes
+    return tuple(tuple((group.file, group.number) for group in sorted(task, key=_place)) for task in tasks)
+
+
+def _place(group: RowGroup) -> tuple[str, int]:
+    return group.file, group.number

@@ -1,0 +1,117 @@
+"""How a table travels on Spark: shards to their partitions, chunks of time to several tasks, and the same matches always."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from tocsin.runtime.pack import PACKED, pack_by_key
+from tocsin.spark.detect import detect
+from tocsin.spark.job import _by_shard, shard_places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+PAIRS = "([A], [B])_{T1=20s}"
+SILENCE = "([A], [T1 in {T1, B}])_{T1=5s}"
+
+
+@pytest.fixture(scope="module")
+def events(spark: SparkSession) -> DataFrame:
+    return spark.range(0, 20_000, 1, 3).selectExpr(
+        "id",
+        "case pmod(hash(id), 5) when 0 then 'A' when 1 then 'B' else 'C' end as type",
+        "timestamp_seconds(pmod(id * 7919, 20011)) as time",
+        "cast(pmod(hash(id, 3), 40) as int) as key",
+    )
+
+
+JOINING = "spark.sql.adaptive.coalescePartitions.enabled"
+NUMBER = "spark.sql.shuffle.partitions"
+
+
+@pytest.fixture
+def partitions(spark: SparkSession) -> Iterator[None]:
+    """Lets a test change the number of shuffle partitions, and whether Spark joins small ones."""
+    before = {name: str(spark.conf.get(name)) for name in (JOINING, NUMBER)}
+    yield
+    for name, value in before.items():
+        spark.conf.set(name, value)
+
+
+def rows(found: DataFrame) -> list[str]:
+    return sorted(map(repr, found.collect()))
+
+
+@pytest.mark.parametrize("shards", [1, 2, 5, 200])
+def test_a_place_is_what_spark_sends_to_the_partition_of_its_shard(spark: SparkSession, shards: int) -> None:
+    numbered = [(shard, place) for shard, place in enumerate(shard_places(shards))]
+    frame = spark.createDataFrame(numbered, "shard int, place int")
+    wrong = frame.where(F.expr(f"pmod(hash(place), {shards})") != F.col("shard"))
+    assert wrong.collect() == []
+
+
+def test_each_shard_has_a_partition_of_its_own(spark: SparkSession, events: DataFrame) -> None:
+    ready = events.selectExpr("key as key0", "unix_micros(time) as end", "type")
+    packed = ready.mapInArrow(partial(pack_by_key, 5, 1), from_arrow_schema(PACKED))
+    there = _by_shard(packed, 5).select("place", F.spark_partition_id().alias("partition")).distinct()
+    assert sorted((row.partition, row.place) for row in there.collect()) == list(enumerate(shard_places(5)))
+
+
+@pytest.mark.usefixtures("partitions")
+@pytest.mark.parametrize("key", ["key", None])
+def test_the_number_of_partitions_makes_no_difference(
+    spark: SparkSession, events: DataFrame, key: str | None
+) -> None:
+    patterns = {"pair": PAIRS, "silence": SILENCE}
+    spark.conf.set(NUMBER, "1")
+    whole = rows(detect(events, patterns, id="id", key=key))
+    assert len(whole) > 1000
+    for number in (2, 7):
+        spark.conf.set(NUMBER, str(number))
+        assert rows(detect(events.repartition(4), patterns, id="id", key=key)) == whole
+
+
+@pytest.mark.usefixtures("partitions")
+def test_a_pattern_without_a_key_uses_several_tasks_if_it_can_be_cut(
+    spark: SparkSession, events: DataFrame
+) -> None:
+    spark.conf.set(NUMBER, "4")
+    spark.conf.set(JOINING, "false")
+
+    def tasks(pattern: str) -> int:
+        found = detect(events, pattern, id="id", attributes=[])
+        return found.select(F.spark_partition_id()).distinct().count()
+
+    assert tasks(PAIRS) == 4
+    assert tasks("[A][B]") == 1
+
+
+def test_a_table_with_a_start_and_an_end_is_cut_as_well(spark: SparkSession, events: DataFrame) -> None:
+    lasting = events.selectExpr(
+        "id", "type", "time - make_dt_interval(0, 0, 0, id % 30) as begin", "time as over"
+    )
+    found = detect(lasting, PAIRS, id="id", time=("begin", "over"), attributes=[])
+    whole = detect(
+        lasting.withColumn("key", F.lit(1)), PAIRS, id="id", time=("begin", "over"), key="key", attributes=[]
+    )
+
+    def matches(frame: DataFrame) -> list[str]:
+        return sorted(repr((row.start, row.end, [c.id for c in row.constituents])) for row in frame.collect())
+
+    assert matches(found) == matches(whole)
+
+
+def test_nothing_runs_before_the_matches_are_asked_for(spark: SparkSession, events: DataFrame) -> None:
+    failing = events.withColumn(
+        "time", F.when(F.col("id") >= 0, F.raise_error(F.lit("read"))).cast("timestamp")
+    )
+    detect(failing, PAIRS, id="id", attributes=[])

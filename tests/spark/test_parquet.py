@@ -1,0 +1,367 @@
+"""Parquet read by Arrow: the same matches, ids included, as from the DataFrame of the same files."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tocsin.automata.compile import compile
+from tocsin.errors import InputError
+from tocsin.events import Catalog, EventType
+from tocsin.languages.registry import parse
+from tocsin.runtime import questions as rq
+from tocsin.runtime.xxhash import row_hash
+from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
+from tocsin.spark.completion import compile_texts
+from tocsin.spark.detect import detect, why_not_arrow
+from tocsin.spark.job import prepare
+from tocsin.spark.questions import Asked, NoArrowForm, arrow_questions, asked_columns
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+DAY = datetime.date(2020, 1, 1)
+NOON = datetime.datetime(2020, 1, 1, 12)  # noqa: DTZ001  both kinds of columns take it
+PATTERN = "([A(v > 2)], [B(s != 'x')][C])_{T1=40s}"
+
+
+def random_table(seed: int, rows: int = 400, missing: float = 0.1) -> pa.Table:
+    """Events of a few keys with columns of many types, in which values may be missing."""
+    chance = random.Random(seed)
+
+    def column(type: pa.DataType, make: Any) -> pa.Array:
+        return pa.array([None if chance.random() < missing else make(row) for row in range(rows)], type)
+
+    moments = [NOON + datetime.timedelta(seconds=row + chance.random()) for row in range(rows)]
+    return pa.table(
+        {
+            "k": pa.array([chance.choice("pqr") for _ in range(rows)]),
+            "type": pa.array([chance.choice("AABBCCD") for _ in range(rows)]),
+            "time": pa.array(moments, pa.timestamp("us", "UTC")),
+            "v": column(pa.float64(), lambda row: chance.choice([0.0, -0.0, 2.0, 2.5, float("nan")])),
+            "s": column(pa.string(), lambda row: "x" * chance.randrange(40)),
+            "n": column(pa.int32(), lambda row: chance.randrange(-5, 5)),
+            "b": column(pa.int8(), lambda row: chance.randrange(-5, 5)),
+            "h": column(pa.int16(), lambda row: chance.randrange(-500, 500)),
+            "w": column(pa.uint8(), lambda row: chance.randrange(256)),
+            "u": column(pa.uint32(), lambda row: chance.randrange(2**32)),
+            "f": column(pa.float32(), lambda row: chance.choice([0.1, -0.0, float("inf")])),
+            "t": column(pa.bool_(), lambda row: chance.random() < 0.5),
+            "d": column(pa.date32(), lambda row: DAY + datetime.timedelta(days=row - 50)),
+            "local": column(pa.timestamp("ms"), lambda row: NOON + datetime.timedelta(hours=row)),
+            "x": column(pa.binary(), lambda row: bytes(range(row % 37))),
+            "money": column(pa.decimal128(9, 2), lambda row: decimal.Decimal(row % 40) / 4),
+            "at": column(
+                pa.struct({"floor": pa.int32(), "room": pa.string()}),
+                lambda row: {"floor": row % 3, "room": None},
+            ),
+            "tags": column(
+                pa.list_(pa.string()), lambda row: [chance.choice(["y", None])] * chance.randrange(3)
+            ),
+        }
+    )
+
+
+def written(folder: Path, table: pa.Table, files: int = 2, **options: Any) -> Path:
+    """The table as some files with small row groups."""
+    path = folder / "events"
+    path.mkdir()
+    each = -(-table.num_rows // files)
+    for number in range(files):
+        part = table.slice(number * each, each)
+        pq.write_table(part, path / f"part-{number}.parquet", row_group_size=70, **options)
+    return path
+
+
+def rows(found: DataFrame) -> list[dict[str, Any]]:
+    # As text, because NaN is not even equal to itself.
+    return sorted(map(str, found.toArrow().to_pylist()))
+
+
+def assert_same(spark: SparkSession, path: Path, pattern: Any, *, arrow: bool = True, **options: Any) -> int:
+    """The matches of a path are those of its DataFrame; returns how many there are."""
+    reason = why_not_arrow(path, pattern, spark=spark, **options)
+    assert (reason is None) is arrow, reason
+    found = rows(detect(path, pattern, spark=spark, **options))
+    assert found == rows(detect(spark.read.parquet(str(path)), pattern, **options))
+    return len(found)
+
+
+def test_all_types_of_columns_give_the_same_ids_and_attributes(spark: SparkSession, tmp_path: Path) -> None:
+    path = written(tmp_path, random_table(1))
+    assert assert_same(spark, path, PATTERN, key="k") > 3
+    assert assert_same(spark, path, PATTERN, key=["k", "t"], unreadable="drop") > 3
+    assert assert_same(spark, path, PATTERN) > 3
+    assert assert_same(spark, path, PATTERN, key="k", id="s", attributes=["at", "local"]) > 3
+
+
+def test_filters_on_columns_of_all_types(spark: SparkSession, tmp_path: Path) -> None:
+    path = written(tmp_path, random_table(2))
+    filters = (
+        "n >= 1 OR s < 'xxxxx' AND NOT (b = 2)",
+        "h != 3 AND u > 2000000000 AND w <= 200",
+        "f > 0.05 OR t = true",
+        "d < '2020-02-01' AND time > '2020-01-01T12:01:00'",
+        "local >= '2020-01-03T00:00:00+00:00'",
+        "at.floor = 1 OR at.room = 'a'",
+        "NOT (v <= 2) AND n = 0.0",
+    )
+    found = [assert_same(spark, path, f"[A({text})][B]", key="k", attributes=[]) for text in filters]
+    assert min(found[:-2]) > 0
+
+
+def test_variables_and_conditions_on_whole_matches(spark: SparkSession, tmp_path: Path) -> None:
+    path = written(tmp_path, random_table(3, 150))
+    for text in (
+        "[A(n=$x AND d=$y)];[B(n=$x)]",
+        "[A];[B] where A.at.floor < B.at.floor AND A.local != B.local",
+    ):
+        assert assert_same(spark, path, text, key="k") > 0
+
+
+def test_languages_that_send(spark: SparkSession, tmp_path: Path) -> None:
+    table = random_table(4, 150)
+    path = written(tmp_path, table.append_column("source", table.column("k")))
+    text = "repeat {push(Up {to = event.at.floor, from = event.source}) {<type = A> /\\ <source != p> /\\ !<v > 2>}}"
+    assert assert_same(spark, path, text, language="ecl", key="k") > 0
+
+
+def test_times_of_every_kind(spark: SparkSession, tmp_path: Path) -> None:
+    base = random_table(5, 120).select(["k", "type", "v"])
+    seconds = np.arange(120) / 7 + 1_600_000_000
+    columns = {
+        "ms": (pa.array((seconds * 1e3).astype(np.int64)), "ms"),
+        "s32": (pa.array(seconds.astype(np.int32)), "s"),
+        "ns": (pa.array((seconds * 1e9).astype(np.int64)), "ns"),
+        "halves": (pa.array(np.round(seconds * 2e6) / 2), "us"),
+        "seconds": (pa.array(seconds), "s"),
+        "day": (pa.array((np.arange(120) // 3).astype(np.int32)).cast(pa.date32()), None),
+        "local": (pa.array((seconds * 1e3).astype(np.int64)).cast(pa.timestamp("ms")), None),
+    }
+    table = base
+    for name, (values, _) in columns.items():
+        table = table.append_column(name, values)
+    path = written(tmp_path, table)
+    for name, (_, unit) in columns.items():
+        assert assert_same(spark, path, "[A];[B]", time=name, time_unit=unit, key="k") > 0, name
+
+
+def test_moments_in_the_old_format_of_spark(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark itself writes moments as INT96, unless told otherwise, and no dictionary of what Arrow knows."""
+    path = tmp_path / "events"
+    frame = spark.createDataFrame(random_table(6).select(["k", "type", "time", "v", "s"]).to_pandas())
+    spark.conf.set("spark.sql.parquet.outputTimestampType", "INT96")
+    try:
+        frame.repartition(3).write.parquet(str(path))
+    finally:
+        spark.conf.unset("spark.sql.parquet.outputTimestampType")
+    assert assert_same(spark, path, PATTERN, key="k") > 3
+
+
+def test_another_time_zone_of_the_session(spark: SparkSession, tmp_path: Path) -> None:
+    path = written(tmp_path, random_table(7))
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        assert assert_same(spark, path, PATTERN, key="k") > 3
+        assert_same(spark, path, "[A(d < '2020-02-01')];[B]", key="k", arrow=False)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+def test_several_types_an_event(spark: SparkSession, tmp_path: Path) -> None:
+    table = random_table(8, 200)
+    kinds = [["A"], ["B", "C"], ["C", "A"], ["D", None], ["B"]]
+    types = pa.array([kinds[row % 5] for row in range(200)], pa.list_(pa.string()))
+    path = written(tmp_path, table.set_column(1, "type", types))
+    assert assert_same(spark, path, "([A], [B])_{T1=5s}", key="k", id="time") > 3
+
+
+def test_types_below_others(spark: SparkSession, tmp_path: Path) -> None:
+    path = written(tmp_path, random_table(9, 200))
+    catalog = Catalog([EventType("Any"), EventType("A", {}, "Any"), EventType("B", {}, "Any")])
+    assert assert_same(spark, path, "([Any], [C])_{T1=3s}", key="k", catalog=catalog, attributes=["n"]) > 3
+
+
+def test_rows_that_are_no_events(spark: SparkSession, tmp_path: Path) -> None:
+    table = random_table(10, 300)
+    start = table.column("time").cast(pa.int64()).to_numpy()
+    table = table.append_column("start", pa.array(start - 5, pa.timestamp("us", "UTC")))
+    spoilt = {
+        "no key in column 'k'": ("k", None),
+        "no type in column 'type'": ("type", None),
+        "no time in column 'time'": ("time", None),
+        "it ends before it starts": ("start", NOON.replace(year=2021, tzinfo=datetime.UTC)),
+    }
+    for number, (message, (name, value)) in enumerate(spoilt.items()):
+        values = table.column(name).to_pylist()
+        values[250] = value  # in a row that no pattern looks at, or one that some does
+        column = pa.array(values, table.schema.field(name).type)
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        path = written(folder, table.set_column(table.schema.get_field_index(name), name, column))
+        options: dict[str, Any] = {"key": "k", "time": ("start", "time")}
+        assert why_not_arrow(path, PATTERN, spark=spark, **options) is None
+        for given in (path, spark.read.parquet(str(path))):
+            with pytest.raises(Exception, match=message):
+                detect(given, PATTERN, spark=spark, **options).collect()
+        assert assert_same(spark, path, PATTERN, unreadable="drop", **options) > 1
+
+
+def test_what_arrow_reads_otherwise_is_left_to_spark(spark: SparkSession, tmp_path: Path) -> None:
+    table = random_table(11, 150)
+    cases: dict[str, tuple[pa.Table, str]] = {
+        "'big' is decimal(20,0)": (table.append_column("big", pa.array(range(150), pa.uint64())), "[A];[B]"),
+        "'money' is decimal(9,2), and is compared": (table, "[A(money > 3)];[B]"),
+        "'m' is array<array<int>>, which has no hash": (
+            table.append_column("m", pa.array([[[1]]] * 150, pa.list_(pa.list_(pa.int32())))),
+            "[A];[B]",
+        ),
+    }
+    for number, (message, (changed, text)) in enumerate(cases.items()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        path = written(folder, changed)
+        assert message in (why_not_arrow(path, text, spark=spark, key="k") or "")
+        assert assert_same(spark, path, text, key="k", arrow=False) > 0
+
+
+def test_folders_with_columns_in_their_names(spark: SparkSession, tmp_path: Path) -> None:
+    for name in ("p", "q"):
+        (tmp_path / "events" / f"site={name}").mkdir(parents=True)
+        table = random_table(12, 60).drop(["k"])
+        pq.write_table(table, tmp_path / "events" / f"site={name}" / "part.parquet")
+    assert assert_same(spark, tmp_path / "events", "[A];[B]", key="site", arrow=False) > 0
+
+
+def test_files_that_differ_and_files_that_are_empty(spark: SparkSession, tmp_path: Path) -> None:
+    table = random_table(13, 60).select(["k", "type", "time", "v"])
+    path = written(tmp_path, table)
+    pq.write_table(table.slice(0, 0), path / "empty.parquet")
+    assert assert_same(spark, path, "[A];[B]", key="k") > 0
+    pq.write_table(table.drop(["v"]), path / "zz.parquet")
+    assert_same(spark, path, "[A];[B]", key="k", arrow=False)
+    with pytest.raises(InputError, match="there is no file"):
+        detect(tmp_path / "nowhere.parquet", "[A]", spark=spark)
+    (tmp_path / "text.parquet").write_text("no Parquet at all")
+    with pytest.raises(Exception, match="not a Parquet file"):
+        detect(tmp_path / "text.parquet", "[A]", spark=spark).collect()
+
+
+def test_a_pattern_without_a_key_is_looked_for_in_chunks_of_time(spark: SparkSession, tmp_path: Path) -> None:
+    table = random_table(18, 600, missing=0.0)
+    path = written(tmp_path, table)
+    assert assert_same(spark, path, "([A(v > 2)], [B])_{T1=9s}", attributes=[]) > 50
+    seconds = pa.array(np.arange(600) / 2)
+    (tmp_path / "seconds").mkdir()
+    path = written(tmp_path / "seconds", table.append_column("sec", seconds))
+    assert assert_same(spark, path, "([A(v > 2)], [B])_{T1=9s}", time="sec", time_unit="s") > 50
+
+
+def test_many_patterns_ask_more_questions_than_spark_is_asked(spark: SparkSession, tmp_path: Path) -> None:
+    """Codes travel instead of bits; the same patterns in small groups are detected with bits."""
+    path = written(tmp_path, random_table(19, 250))
+    texts = {
+        f"p{n}": f"([A(h > {3 * n - 400})], [B(s != '{'x' * (n % 30)}' OR n = {n % 7})])_{{T1=20s}}"
+        for n in range(280)
+    }
+    options: dict[str, Any] = {"key": "k", "attributes": ["n"]}
+    found = rows(detect(path, texts, spark=spark, **options))
+    assert why_not_arrow(path, texts, spark=spark, **options) is None
+    frame = spark.read.parquet(str(path))
+    assert found == rows(detect(frame, texts, **options))
+    apart = [dict(list(texts.items())[n : n + 70]) for n in range(0, 280, 70)]
+    assert found == sorted(row for some in apart for row in rows(detect(frame, some, **options)))
+    assert len(found) > 1000
+    keyless = rows(detect(path, texts, spark=spark, attributes=[]))
+    assert keyless == rows(detect(frame, texts, attributes=[]))
+    spoilt = frame.selectExpr("if(n = 1, null, k) k", "* except (k)")
+    with pytest.raises(Exception, match="no key in column 'k'"):
+        detect(spoilt, texts, **options).collect()
+
+
+def test_no_events_at_all(spark: SparkSession, tmp_path: Path) -> None:
+    path = written(tmp_path, random_table(14, 10).slice(0, 0), files=1)
+    assert assert_same(spark, path, "[A];[B]", key="k") == 0
+
+
+# --- The parts that must agree with Spark ---------------------------------------------------------
+
+
+def test_hashes_are_those_of_spark(spark: SparkSession) -> None:
+    from pyspark.sql import functions as F
+
+    table = random_table(15, 300, missing=0.3).drop(["w", "u"])
+    frame = spark.createDataFrame(table)
+    same = frame.toArrow()
+    for names in ([[name] for name in frame.columns], [frame.columns]):
+        for several in names:
+            wanted = [row[0] for row in frame.select(F.xxhash64(*several)).collect()]
+            columns = [same.column(name).combine_chunks() for name in several]
+            assert row_hash(columns, 300).tolist() == wanted, several
+    wanted = [row[0] for row in frame.select(F.xxhash64(F.lit(0), "s", "tags")).collect()]
+    columns = [same.column(name).combine_chunks() for name in ("s", "tags")]
+    assert row_hash(columns, 300, 0).tolist() == wanted
+
+
+FILTERS = (
+    "v > 2 AND NOT (v >= 2.5)",
+    "NOT (n < 1.5 AND s != 'xx') OR b = 2",
+    "h <= -3 OR f = 0.1 OR f > 0.1",
+    "t = true OR NOT (t != false)",
+    "d >= '2020-01-15' AND time < '2020-01-01T12:03:00'",
+    "local = '2020-01-02T00:00:00' OR at.floor != 1",
+    "s > 'xx' AND s <= 'xxxxxxxx' OR s = ''",
+)
+HOLDS = (
+    "<type = A> /\\ !<v > 2>",
+    "<type != A> \\/ <n = text>",
+    "<type < C> /\\ !(<s != xx> /\\ <n != text>)",
+    "<timestamp >= 1577880060000000> \\/ <source = p>",
+    "<d != 3> /\\ !<d = text>",
+)
+
+
+def answers_of_spark_and_arrow(
+    frame: DataFrame, columns: EventColumns, compiled: Any, catalog: Catalog
+) -> None:
+    asked = arrow_questions(compiled, catalog, frame.schema, columns, "UTC")
+    assert isinstance(asked, Asked), asked
+    prepared = prepare(frame, columns, compiled, catalog, ())
+    words = [f"bits{word}" for word in range(compiled.plan.words)]
+    bits = np.array([list(row) for row in prepared.select(*words).collect()], np.int64).view(np.uint64)
+    given = frame.select(*asked_columns(asked, frame, columns)).toArrow()
+    numbers, distinct = rq.distinct(asked.index, rq.codes(asked.index, given))
+    found = rq.answers(asked.index, distinct)[numbers]
+    assert (found == bits).all()
+    assert bits.any(axis=0).all()
+
+
+def test_answers_are_those_of_spark(spark: SparkSession) -> None:
+    frame = spark.createDataFrame(random_table(16, 300, missing=0.3).drop(["w", "u"])).repartition(1).cache()
+    catalog = Catalog(common=attribute_kinds(frame))
+    text = "".join(f"[{'ABC'[n % 3]}({text})]" for n, text in enumerate(FILTERS))
+    variables = "".join(f"[{'ABC'[n % 3]}(n=$x OR {text})]" for n, text in enumerate(FILTERS))
+    subscription = parse(f"[A(n=$x)]{text}{variables.replace('n=$x', 'n>$x')}", catalog=catalog)
+    answers_of_spark_and_arrow(frame, event_columns(frame, key="k"), compile([subscription]), catalog)
+
+
+def test_answers_of_senders_are_those_of_spark(spark: SparkSession) -> None:
+    frame = spark.createDataFrame(random_table(17, 300, missing=0.3).drop(["w", "u"])).repartition(1).cache()
+    text = " ".join(f"subscribe S{n} {{repeat {{push(x) {{{text}}}}}}}" for n, text in enumerate(HOLDS))
+    compiled, catalog = compile_texts(
+        {"": text}, "ecl", options={}, kinds=attribute_kinds(frame), catalog=None
+    )
+    columns = event_columns(frame, key="k", source="k")
+    answers_of_spark_and_arrow(frame, columns, compiled, catalog)
+    again = arrow_questions(compiled, catalog, frame.schema, event_columns(frame, key="k"), "UTC")
+    assert isinstance(again, NoArrowForm)
