@@ -59,7 +59,7 @@ def sent(compiled: Compiled, streams: Sequence[Sequence[Fields]], cuts: Sequence
                 own = slice(matches.offsets[i], matches.offsets[i + 1])
                 places = [result.events.column("at")[ref].as_py() for ref in matches.refs[own].tolist()]
                 roles = [detector.roles[role] for role in matches.roles[own].tolist()]
-                (key,) = result.keys[matches.key[i]]
+                (key,) = result.keys.value(matches.key[i])
                 # Of two events with one role the first counts: it was kept, and the other only completed the match.
                 named = dict(zip(reversed(roles), reversed(places), strict=True))
                 found[key].append((places[-1] + 1, detector.emissions[number], named))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.runtime.ordering import encode_keys, key_codes, total_order
+from tocsin.runtime.ordering import total_order
 
 EXTREME = [-(2**62), -1, 0, 1, 2**40, 2**62]
 
@@ -37,18 +37,3 @@ def test_a_key_with_many_events_is_sorted_digit_by_digit(spread: int) -> None:
     end = np.random.default_rng(1).integers(-spread, spread, 5000)
     order, _ = total_order(np.zeros(5000, np.int64), 1, end, end, None)
     assert order.tolist() == np.argsort(end, kind="stable").tolist()
-
-
-def test_keys_are_numbered_as_they_come() -> None:
-    columns = [pa.array(["b", "a", "b", "a"]), pa.array([2, 1, 2, None])]
-    codes, keys = encode_keys(columns)
-    assert codes.tolist() == [0, 1, 0, 2]
-    assert keys == [("b", 2), ("a", 1), ("a", None)]
-    numbers, count = key_codes(columns)
-    assert (numbers.tolist(), count) == ([0, 1, 0, 2], 3)
-
-
-def test_keys_of_several_kinds_stay_apart() -> None:
-    codes, keys = encode_keys([[1, True, "1", 1.0]])
-    assert codes.tolist() == [0, 1, 2, 0]
-    assert keys == [(1,), (True,), ("1",)]

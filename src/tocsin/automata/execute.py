@@ -106,7 +106,7 @@ class Session:
                 int(matches.start[i]),
                 int(matches.end[i]),
             )
-            (key,) = result.keys[matches.key[i]]
+            (key,) = result.keys.value(matches.key[i])
             composites.append(self._composite(result, record, output.name, names, key))
         return composites
 

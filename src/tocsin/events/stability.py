@@ -29,7 +29,7 @@ from itertools import count
 from typing import Any, Generic, Protocol, TypeVar
 
 from tocsin.errors import InputError, did_you_mean
-from tocsin.events.lateness import Lateness
+from tocsin.events.certainty import Certainty
 from tocsin.events.sources import LONG_AGO, Sources
 
 T = TypeVar("T")
@@ -154,15 +154,10 @@ class BestEffort(Generic[T]):
 
 
 class WhenStable(Generic[T]):
-    """Hands events out in the total order, each when it is certain enough that nothing earlier comes.
+    """Hands events out in the total order, each when it is certain enough that nothing earlier comes (`Certainty`).
 
-    A source delivers in the total order. So one that has delivered something later than an event has nothing
-    earlier under way; of one that has not, this is as likely as its delays so far say (`Lateness`). Any other
-    source can spoil an event, so each may take the same part of the risk: the chance that none does is the
-    product of the least of these likelihoods, once for each of them. (To multiply those of the sources that
-    lag is too bold: that a source lags makes it likelier that something is under way.) The first event that
-    waits is handed out when that chance reaches the threshold. Of all events handed out, a share of at least
-    `threshold` then is not overtaken. With a threshold of 1 only certainty counts: guaranteed detection.
+    The first event that waits is handed out when that chance reaches the threshold. Of all events handed out, a share of
+    at least `threshold` then is not overtaken. With a threshold of 1 only certainty counts: guaranteed detection.
 
     The model assumes that delays do not drift, and that sources are late independently of each other. If one
     jam holds them all up, the product is too low, and events wait longer than they need to. As long as little
@@ -179,12 +174,10 @@ class WhenStable(Generic[T]):
     ) -> None:
         self.late: list[Late[T]] = []
         self.watermark = LONG_AGO
-        self._sources = Sources(sources)
-        self._threshold = threshold
+        self._certainty = Certainty(sources, threshold, same_source=same_source)
+        self._sources = self._certainty.sources
         self._same_source = same_source
         self._whole_moments = whole_moments
-        self._lateness = {source: Lateness() for source in self._sources.reached}
-        self._clock = LONG_AGO
         self._heap: list[tuple[Order, int, int, str, T]] = []
         self._numbers = count()  # so that items themselves are never compared
         self._delivered: dict[str, Order] = {}
@@ -199,15 +192,12 @@ class WhenStable(Generic[T]):
     ) -> list[T]:
         source = self._sources.check(source)
         reason = None if item is None else self._too_late(source, end, order)
-        if self._threshold < 1:
-            self._clock = max(self._clock, end if now is None else now)
-            self._lateness[source].add(self._clock - end)
         if item is not None and reason is not None:
             self.late.append(Late(item, source, reason))
         elif item is not None:
             self._delivered[source] = order
             heapq.heappush(self._heap, (order, next(self._numbers), end, source, item))
-        self._sources.note(source, end)
+        self._certainty.hear(source, end, now)
         return self._release()
 
     def advance(self, end: int) -> list[T]:
@@ -224,14 +214,7 @@ class WhenStable(Generic[T]):
 
     def certainty(self, end: int, own: str | None = None) -> float:
         """The chance that nothing that ends by `end` is under way; of the source `own` nothing is."""
-        if self._same_source and own is not None:
-            return float(self._sources.reached[own] > end)
-        others = [source for source in self._sources.counted if source != own]
-        behind = [source for source in others if self._sources.reached[source] <= end]
-        if not behind or self._threshold == 1:
-            return float(not behind)
-        worst = min(self._lateness[source].share_below(self._clock - end) for source in behind)
-        return float(worst ** len(others))
+        return self._certainty.of(end, own)
 
     def _too_late(self, source: str, end: int, order: Order) -> str | None:
         # By the order of its own source alone, so that it does not depend on how fast the others are.
@@ -248,20 +231,10 @@ class WhenStable(Generic[T]):
         while self._heap and self._is_stable(*self._heap[0][2:4]):
             self._used, _, _, _, item = heapq.heappop(self._heap)
             released.append(item)
-        self.watermark = max(self.watermark, self._certain_until())
+        self.watermark = max(self.watermark, self._certainty.until())
         return released
 
     def _is_stable(self, end: int, source: str) -> bool:
         # Its own source may well have more to tell of the very same moment.
         own = None if self._whole_moments else source
-        return self.certainty(end, own) >= self._threshold
-
-    def _certain_until(self) -> int:
-        """The latest moment that is certain enough. Later ones are less certain, so halving finds it."""
-        low, high = self._sources.slowest - 1, max(self._sources.slowest, self._clock)
-        if self._threshold == 1:
-            return low
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.certainty(middle) >= self._threshold else (low, middle)
-        return low
+        return self.certainty(end, own) >= self._certainty.threshold

@@ -21,9 +21,10 @@ from tocsin.runtime.following import state_after
 from tocsin.runtime.found import Matches
 from tocsin.runtime.grouped import Groups
 from tocsin.runtime.interning import Column, Interned
+from tocsin.runtime.keys import Keys, numbered
 from tocsin.runtime.limits import too_many_partial_matches
 from tocsin.runtime.machine import Unsuitable, machine_of
-from tocsin.runtime.ordering import encode_keys, total_order
+from tocsin.runtime.ordering import total_order
 from tocsin.runtime.program import Array, Choice, Detector, Plan, Program, Walk
 from tocsin.runtime.signatures import signatures
 from tocsin.runtime.state import Composite, Memory, State, Tokens, no_tokens, one_by_one
@@ -55,6 +56,9 @@ class Batch(NamedTuple):
     values: list[Column]  # one column for each of the plan's `columns`
     ordered: bool = False  # the rows are sorted by key and in the total order already
     signatures: Array | None = None  # int32 (R,): which row of `bits` an event has
+    numbers: tuple[Array, Keys] | None = (
+        None  # those of the keys, if they are known: first come the keys of the state
+    )
 
 
 class Result(NamedTuple):
@@ -63,7 +67,7 @@ class Result(NamedTuple):
     matches: tuple[Matches, ...]
     events: pa.Table  # what the refs of primitive events point to
     composites: tuple[Composite, ...]
-    keys: list[tuple[Any, ...]]
+    keys: Keys
     values: list[Any]
     state: State | None
 
@@ -83,10 +87,9 @@ def feed(
 
     `keep=False` skips building the state that follows, for a last batch.
     """
-    keys = list(state.keys)
-    codes = _key_codes(batch, keys)
+    codes, keys = _key_numbers(batch, state.keys) if batch.numbers is None else batch.numbers
     if not batch.ordered or (np.diff(codes) < 0).any():
-        order, _ = total_order(codes, len(keys), batch.start, batch.end, batch.ids)
+        order, _ = total_order(codes, keys.size, batch.start, batch.end, batch.ids)
         batch, codes = _sorted(batch, order), codes[order]
     kept = 0 if state.events is None else state.events.num_rows
     interned = Interned()
@@ -94,10 +97,10 @@ def feed(
         interned.number(value)
     columns = [interned.column(column) for column in batch.values]
     values = np.stack(columns, axis=1) if columns else np.empty((len(codes), 0), np.int32)
-    primitive = _primitive(batch, codes, len(keys), kept, values)
+    primitive = _primitive(batch, codes, keys.size, kept, values)
     events = batch.events
     if state.events is not None:
-        events = pa.concat_tables([state.events, events.cast(state.events.schema)])
+        events = pa.concat_tables([fitting(state.events, events.schema), events])
     composites = list(state.composites)
     found: list[Matches] = []
     after: list[Memory] = []
@@ -121,8 +124,22 @@ def feed(
         after.append(then)
         if number in read_by_others:
             produced[number] = as_input(plan, number, matches, composites, interned)
-    following = state_after(plan, keys, interned, events, composites, after) if keep else None
+    following = state_after(plan, keys, interned.values, events, composites, after) if keep else None
     return Result(tuple(found), events, tuple(composites), keys, interned.values, following)
+
+
+def fitting(kept: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Events that were kept, in the schema of those that come; other patterns may ask for other columns."""
+    if kept.schema == schema:
+        return kept
+    there = set(kept.column_names)
+    columns = [
+        kept.column(field.name).cast(field.type)
+        if field.name in there
+        else pa.nulls(kept.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.table(columns, schema=schema)
 
 
 def _sorted(batch: Batch, order: Array) -> Batch:
@@ -143,29 +160,16 @@ def _sorted(batch: Batch, order: Array) -> Batch:
     )
 
 
-def _key_codes(batch: Batch, keys: list[tuple[Any, ...]]) -> Array:
-    """A number for each row's key; keys not seen before are added to `keys`."""
+def _key_numbers(batch: Batch, known: Keys) -> tuple[Array, Keys]:
+    """A number for each row's key, and what the numbers stand for; known keys keep theirs."""
     if not batch.keys:
-        if not keys:
-            keys.append(())
-        return np.zeros(len(batch.start), np.int64)
-    if batch.ordered and not keys and (codes := _runs(batch.keys, keys)) is not None:
-        return codes
-    codes, distinct = encode_keys(batch.keys)
-    if not keys:
-        keys += distinct
-        return codes
-    known = {key: number for number, key in enumerate(keys)}
-    numbers = np.empty(len(distinct), np.int64)
-    for own, key in enumerate(distinct):
-        if key not in known:
-            known[key] = len(keys)
-            keys.append(key)
-        numbers[own] = known[key]
-    return numbers[codes]
+        return np.zeros(len(batch.start), np.int64), Keys((), 1)
+    if batch.ordered and not known.size and (found := _runs(batch.keys)) is not None:
+        return found
+    return numbered(known, batch.keys)
 
 
-def _runs(columns: list[Column], keys: list[tuple[Any, ...]]) -> Array | None:
+def _runs(columns: list[Column]) -> tuple[Array, Keys] | None:
     """The same for rows that are sorted by a key of whole numbers, without looking at each; None for others."""
     column = columns[0]
     if len(columns) > 1 or not isinstance(column, pa.Array) or not len(column):
@@ -177,8 +181,8 @@ def _runs(columns: list[Column], keys: list[tuple[Any, ...]]) -> Array | None:
     distinct = values[starts]
     if len(np.unique(distinct)) < len(distinct):
         return None
-    keys += [(value,) for value in distinct.tolist()]
-    return np.repeat(np.arange(len(starts)), np.diff([*starts, len(values)]))
+    codes = np.repeat(np.arange(len(starts)), np.diff([*starts, len(values)]))
+    return codes, Keys((pa.array(distinct, column.type),), len(distinct))
 
 
 def _primitive(batch: Batch, codes: Array, keys: int, kept: int, values: Array) -> _Primitive:
@@ -196,7 +200,7 @@ def _together(
     keep: bool,
     interned: Interned,
     limit: int,
-    keys: list[tuple[Any, ...]],
+    keys: Keys,
 ) -> tuple[Matches, Memory] | None:
     """Let groups of partial matches go on; None where each must go its own way."""
     program, choice = detector.program, detector.choice
@@ -257,7 +261,7 @@ def _run(
     interned: Interned,
     until: int,
     limit: int,
-    keys: list[tuple[Any, ...]],
+    keys: Keys,
 ) -> tuple[Matches, Tokens]:
     program = detector.program
     assert isinstance(program, Program)
@@ -272,10 +276,10 @@ def _run(
     counts = np.zeros(kernel.COUNTERS, np.int64)
     counts[kernel.FREE] = len(pool) - waiting
     counts[kernel.NODES] = len(before.nodes)
-    alive = np.full(len(keys), -1, np.int64)
+    alive = np.full(keys.size, -1, np.int64)
     for key, mask in before.alive.items():
         alive[key] = mask
-    numbers = np.arange(len(keys) + 1)
+    numbers = np.arange(keys.size + 1)
     events = kernel.Rows(
         np.searchsorted(rows.key, numbers), rows.start, rows.end, rows.bits, rows.values, rows.ref
     )
@@ -296,7 +300,7 @@ def _run(
         limit,
     )
     if counts[kernel.OVERFLOW]:
-        raise too_many_partial_matches(limit, keys[int(counts[kernel.OVERFLOW]) - 1])
+        raise too_many_partial_matches(limit, keys.value(int(counts[kernel.OVERFLOW]) - 1))
     matches = _matches(nodes, found[: counts[kernel.MATCHES]])
     waiting = pool[pool[:, kernel.STATE] >= 0]
     held = before.held
@@ -361,14 +365,5 @@ def _waiting(rows: Array, nodes: Array) -> Waiting:
 
 def _tokens(rows: Array, nodes: Array, count: int, alive: Array, held: Matches) -> Tokens:
     """The tokens that still wait, and only the nodes they need."""
-    rows = rows[np.argsort(rows[:, kernel.KEY], kind="stable")]
-    keep = kernel.reachable(nodes, np.ascontiguousarray(rows[:, kernel.NODE]), count)
-    place = np.cumsum(keep) - 1
-    kept = nodes[:count][keep]
-    rows[:, kernel.NODE] = place[rows[:, kernel.NODE]]
-    for column in (kernel.PARENT, kernel.CANON):
-        kept[:, column] = place[kept[:, column]]
-    # Which tokens, children and matches a node has matters only within one batch.
-    kept[:, [kernel.CHILD, kernel.SIBLING, kernel.TOKENS]] = -1
-    kept[:, kernel.EMITTED] = 0
+    rows, kept = kernel.compacted(rows, nodes, count)
     return Tokens(rows, kept, {int(key): int(alive[key]) for key in np.flatnonzero(alive != -1)}, held)

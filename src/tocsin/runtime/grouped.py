@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from tocsin.errors import LimitError
 from tocsin.runtime import groups as kernel
 from tocsin.runtime import tokens
 from tocsin.runtime.found import Matches
+from tocsin.runtime.keys import Keys
 from tocsin.runtime.limits import shown_key, too_many_partial_matches
 from tocsin.runtime.machine import Known, Machine, Tables, Unsuitable, timer_of
 from tocsin.runtime.program import NOTHING, Array, Choice, Program
@@ -86,11 +87,11 @@ def run(
     until: int,
     keep: bool,
     limit: int,
-    keys: list[tuple[Any, ...]],
+    keys: Keys,
 ) -> tuple[Matches, Groups]:
     """Feed events to the groups. More than `limit` matches of one event, or nodes to keep of one key, are an error."""
-    roots = np.full((len(keys), len(tables.places)), -1, np.int64)
-    begun = np.zeros(len(keys), np.int64)
+    roots = np.full((keys.size, len(tables.places)), -1, np.int64)
+    begun = np.zeros(keys.size, np.int64)
     if len(before.keys):
         places, starts = tables.numbers_of(before.known)
         roots[before.keys[:, None], places] = before.roots
@@ -114,7 +115,7 @@ def run(
     if overflow:
         raise LimitError(
             "too-many-matches",
-            f"one event completes more than {limit:,} matches (key: {shown_key(keys[overflow - 1])})",
+            f"one event completes more than {limit:,} matches (key: {shown_key(keys.value(overflow - 1))})",
             hint="take = count or first n, bound the pattern by a timer, as in ([A], [B])_{T1=1h}, or choose a finer key",
         )
     matches = kernel.matches_of(found, parts)
@@ -122,7 +123,7 @@ def run(
         return matches, no_groups()
     kept, sizes = kernel.compacted(nodes, roots, until - tables.window + 1)
     if sizes.max(initial=0) > limit:
-        raise too_many_partial_matches(limit, keys[int(sizes.argmax())])
+        raise too_many_partial_matches(limit, keys.value(int(sizes.argmax())))
     alive = np.flatnonzero((roots >= 0).any(axis=1) | (begun != 0))
     fed = max(before.fed, int(events.end.max(initial=tokens.LONG_AGO)))
     return matches, Groups(alive, roots[alive], begun[alive], kept, tables.known, fed)

@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from tocsin.runtime.feed import Result
 from tocsin.runtime.found import Matches
 from tocsin.runtime.identity import hash_members, hash_rows, match_ids
+from tocsin.runtime.interning import Column
 from tocsin.runtime.leaves import Leaves, chosen, open_leaves
 from tocsin.runtime.outputs import output_columns
 from tocsin.runtime.program import Array, Detector, Output, Plan
@@ -169,11 +170,17 @@ def _match_ids(
 def _keys(result: Result, matches: Matches, type: pa.DataType) -> tuple[pa.Array, Array]:
     """The distinct keys of the matches, and which one each match has."""
     numbers, key = np.unique(matches.key, return_inverse=True)
-    used = [result.keys[number] for number in numbers.tolist()]
-    if pa.types.is_struct(type):
-        names = [field.name for field in type]
-        return pa.array([dict(zip(names, values, strict=True)) for values in used], type), key
-    return pa.array([values[0] if values else None for values in used], type), key
+    columns = result.keys.take(numbers).columns
+    if not columns:
+        return pa.nulls(len(numbers), type), key
+    if not pa.types.is_struct(type):
+        return _typed(columns[0], type), key
+    parts = [_typed(column, field.type) for column, field in zip(columns, type, strict=True)]
+    return pa.StructArray.from_arrays(parts, fields=list(type)), key
+
+
+def _typed(column: Column, type: pa.DataType) -> pa.Array:
+    return pa.array(column, type) if isinstance(column, list) else column.cast(type)
 
 
 def _constituents(result: Result, leaves: Leaves, ids: pa.Array, type: pa.ListType) -> pa.Array:

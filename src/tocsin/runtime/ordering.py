@@ -7,70 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tocsin.runtime.interning import Column
 from tocsin.runtime.program import Array
-from tocsin.values import kind
 
 _FEW = 48  # rows that are sorted by insertion; for more, digit by digit is faster
 _DIGIT = 11  # bits that are looked at in one pass: the counts of 2048 digits stay in the nearest cache
-
-
-def encode_keys(columns: list[Column]) -> tuple[Array, list[tuple[object, ...]]]:
-    """A number for each row's key, counted from 0 as they come, and the keys in the order of their numbers."""
-    codes, _count, firsts, parts = _encode(columns)
-    if len(parts) == 1:
-        _own, distinct = parts[0]
-        return codes, [(value,) for value in _values(distinct)]
-    values = [_values(distinct) for _, distinct in parts]
-    places = [own[firsts].tolist() for own, _ in parts]
-    return codes, [
-        tuple(value[place] for value, place in zip(values, at, strict=True))
-        for at in zip(*places, strict=True)
-    ]
-
-
-def key_codes(columns: list[Column]) -> tuple[Array, int]:
-    """The same numbers, and how many there are; for a million keys, whose values would be a million Python objects."""
-    codes, count, _, _ = _encode(columns)
-    return codes, count
-
-
-def _encode(
-    columns: list[Column],
-) -> tuple[Array, int, Array, list[tuple[Array, pa.Array | list[object]]]]:
-    """Numbers of keys, how many, the first row of each (only for several columns), and each column's own numbers."""
-    parts = [_codes(column) for column in columns]
-    codes, distinct = parts[0]
-    count = len(distinct)
-    for own, values in parts[1:]:
-        codes, count = _numbered(codes * len(values) + own)
-    firsts = np.empty(0, np.int64)
-    if len(parts) > 1:
-        firsts = np.empty(count, np.int64)
-        firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
-    return codes, count, firsts, parts
-
-
-def _numbered(values: Array) -> tuple[Array, int]:
-    coded = pa.array(values).dictionary_encode()
-    return coded.indices.to_numpy(zero_copy_only=False).astype(np.int64), len(coded.dictionary)
-
-
-def _codes(column: Column) -> tuple[Array, pa.Array | list[object]]:
-    if isinstance(column, list):
-        numbers: dict[tuple[str, object], int] = {}
-        own = [numbers.setdefault((kind(value), value), len(numbers)) for value in column]
-        return np.array(own, np.int64), [value for _, value in numbers]
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    coded = column.dictionary_encode(null_encoding="encode")
-    return coded.indices.to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary
-
-
-def _values(distinct: pa.Array | list[object]) -> list[object]:
-    return distinct if isinstance(distinct, list) else distinct.to_pylist()
 
 
 def total_order(

@@ -36,22 +36,6 @@ def from_ipc(data: bytes | pa.Buffer) -> pa.Table:
     return pa.ipc.open_stream(data).read_all()
 
 
-def pack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Rows with their `shard` become one row a shard, with all of its rows as bytes."""
-    for batch in batches:
-        shard = batch.column("shard").to_numpy()
-        order = np.argsort(shard, kind="stable")
-        rows = pa.Table.from_batches([batch]).drop("shard").take(pa.array(order))
-        shards, first = np.unique(shard[order], return_index=True)
-        packed = [
-            to_ipc(rows.slice(start, stop - start))
-            for start, stop in zip(first, [*first[1:], len(order)], strict=True)
-        ]
-        yield pa.record_batch(
-            {"shard": pa.array(shards, pa.int32()), "packed": pa.array(packed, pa.binary())}
-        )
-
-
 def unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The rows of the tables in the column `packed`."""
     for table in unpack_tables(batches):
@@ -109,10 +93,18 @@ def pack_rows(table: pa.Table, shard: int) -> Iterator[pa.RecordBatch]:
 
 def shard_of(table: pa.Table, shards: int, keys: int) -> Array:
     """The shard of each row: int64, from 0 to `shards` - 1."""
-    mixed = np.zeros(table.num_rows, np.uint64)
-    for number in range(keys):
-        mixed = _join(mixed, hash_values(_one(table.column(f"key{number}")))[:, 0])
-    return _scaled(mixed, shards) if keys else np.zeros(table.num_rows, np.int64)
+    if not keys:
+        return np.zeros(table.num_rows, np.int64)
+    columns = [_one(table.column(f"key{number}")) for number in range(keys)]
+    return _scaled(hash_keys(columns, table.num_rows), shards)  # type: ignore[no-any-return]
+
+
+def hash_keys(columns: list[pa.Array], count: int) -> Array:
+    """The hash of so many keys, given by the columns of their parts: uint64."""
+    mixed = np.zeros(count, np.uint64)
+    for column in columns:
+        mixed = _join(mixed, hash_values(column)[:, 0])
+    return mixed
 
 
 def _one(column: pa.ChunkedArray) -> pa.Array:

@@ -18,8 +18,9 @@ import pyarrow.compute as pc
 
 from tocsin.runtime.chunks import ALWAYS, Chunk, chunk_of
 from tocsin.runtime.feed import Batch, Result, feed
+from tocsin.runtime.keys import key_codes
 from tocsin.runtime.matches import to_arrow
-from tocsin.runtime.ordering import key_codes, same_moment, total_order
+from tocsin.runtime.ordering import same_moment, total_order
 from tocsin.runtime.pack import unpack, unpack_tables
 from tocsin.runtime.program import Array, Plan, from_bytes, travelling
 from tocsin.runtime.questions import Index, signatures
@@ -180,7 +181,7 @@ def numbers(table: pa.Table, name: str) -> Array:
 def batch_of(plan: Plan, table: pa.Table, rows: Array | None, keys: int, index: Index | None = None) -> Batch:
     """Some rows of a partition, in this order, or all of them as they are, as the kernels take them."""
     part = table if rows is None else table.take(pa.array(rows))
-    which, bits = (None, _bits(plan, part)) if index is None else signatures(index, part)
+    which, bits = (None, bits_of(part, plan.words)) if index is None else signatures(index, part)
     reported = [name for name in part.column_names if name in _REPORTED or name.startswith("field:")]
     end = numbers(part, "end")
     return Batch(
@@ -196,9 +197,10 @@ def batch_of(plan: Plan, table: pa.Table, rows: Array | None, keys: int, index: 
     )
 
 
-def _bits(plan: Plan, part: pa.Table) -> Array:
-    words = [numbers(part, f"bits{word}").astype(np.int64).view(np.uint64) for word in range(plan.words)]
-    return np.stack(words, axis=1)
+def bits_of(part: pa.Table, words: int) -> Array:
+    """The answers to all questions about single events: uint64 (rows, words)."""
+    columns = [numbers(part, f"bits{word}").astype(np.int64).view(np.uint64) for word in range(words)]
+    return np.stack(columns, axis=1)
 
 
 def with_copies(table: pa.Table, order: Array, codes: Array, end: Array) -> pa.Table:

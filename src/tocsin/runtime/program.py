@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import pickle
 import zlib
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -140,6 +141,43 @@ class Plan(NamedTuple):
     detectors: tuple[Detector, ...]
     composite_tests: tuple[CompositeTest, ...]
     outputs: tuple[Output, ...]
+
+
+def closure(plan: Plan, output: int) -> tuple[int, ...]:
+    """The detectors that an output needs, each after those whose composites it reads."""
+    needed: set[int] = set()
+    waiting = list(plan.outputs[output].detectors)
+    while waiting:
+        number = waiting.pop()
+        if number not in needed:
+            needed.add(number)
+            waiting += plan.detectors[number].inputs
+    return tuple(sorted(needed))
+
+
+def subplan(plan: Plan, outputs: Sequence[int]) -> Plan:
+    """The same plan with some of its outputs only, and the detectors they need; bits and columns stay."""
+    needed = sorted({number for output in outputs for number in closure(plan, output)})
+    place = {number: at for at, number in enumerate(needed)}
+    output_place = {number: at for at, number in enumerate(outputs)}
+    return plan._replace(
+        detectors=tuple(
+            one._replace(
+                inputs=tuple(place[number] for number in one.inputs),
+                emissions=tuple(e._replace(output=output_place.get(e.output, -1)) for e in one.emissions),
+            )
+            for one in (plan.detectors[number] for number in needed)
+        ),
+        composite_tests=tuple(
+            test._replace(detector=place[test.detector])
+            for test in plan.composite_tests
+            if test.detector in place
+        ),
+        outputs=tuple(
+            one._replace(detectors=tuple(place[number] for number in one.detectors))
+            for one in (plan.outputs[number] for number in outputs)
+        ),
+    )
 
 
 def travelling(what: str, attribute: str) -> str:

@@ -1,13 +1,13 @@
-"""What Spark calls in the workers of a stream: the events of some keys come in pieces, and matches go out as time passes.
+"""Detection in a stream, for a group of keys: events come in pieces, and matches go out as time passes.
 
-A *shard* is a group of keys. It remembers the state of detection, how far time has come, and the events that wait
-because earlier ones may still arrive. The columns that travel are those of `runtime.partition`, packed as Arrow bytes, so
-that Spark moves few large values, changes no types, and does not judge for itself which events are late.
+What is remembered is the state of detection and the events that wait because earlier ones may still arrive. The columns that
+travel are those of `runtime.partition`, packed as Arrow bytes, so that Spark moves few large values, changes no types, and
+does not judge for itself which events are late. How far time has come is decided elsewhere (`events.pace`), and `buckets`
+keeps the memories.
 """
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 from typing import NamedTuple
 
@@ -16,143 +16,258 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tocsin.errors import InputError
+from tocsin.runtime import groups
 from tocsin.runtime import state as states
 from tocsin.runtime import tokens as kernel
-from tocsin.runtime.feed import Batch, feed
-from tocsin.runtime.matches import to_arrow
-from tocsin.runtime.ordering import encode_keys, total_order
-from tocsin.runtime.pack import from_ipc, to_ipc
-from tocsin.runtime.partition import Job, batch_of, numbers, with_copies
-from tocsin.runtime.program import Array, Plan, Program, from_bytes
-from tocsin.runtime.state import State, Tokens
+from tocsin.runtime.counting import Counts
+from tocsin.runtime.feed import Batch, feed, fitting
+from tocsin.runtime.following import restricted
+from tocsin.runtime.grouped import Groups
+from tocsin.runtime.keys import Keys, numbered
+from tocsin.runtime.machine import NO_WINDOW, window_of
+from tocsin.runtime.matches import MOMENT, to_arrow
+from tocsin.runtime.ordering import total_order
+from tocsin.runtime.pack import from_ipc, hash_keys, to_ipc
+from tocsin.runtime.partition import batch_of, bits_of, numbers, with_copies
+from tocsin.runtime.program import Array, Detector, Plan, Program, from_bytes
+from tocsin.runtime.state import Memory, State, Tokens
 
 LONG_AGO = int(kernel.LONG_AGO)
 
 
-class ShardJob(NamedTuple):
-    """What a worker is told: the job as for a table, the number of shards, and what to do with late events."""
+class Line(NamedTuple):
+    """Subscriptions that are decided at the same moments. `at_once`: events are used as they come, in whatever order."""
 
-    batch: Job
+    plan: bytes
+    at_once: bool = False
+    questions: tuple[str, ...] = ()  # about single events, by bit, to know them again when patterns change
+    columns: tuple[str, ...] = ()  # what travels beside their answers: values and fields
+
+
+class ShardJob(NamedTuple):
+    """What a worker is told."""
+
+    lines: tuple[Line, ...]
+    schema: bytes  # of the matches
+    keys: int
     shards: int
-    late: str  # "fail" or "drop"
+    limit: int  # partial matches of a key
+    late: str  # what becomes of late events: "fail", "drop" or "keep"
 
 
 class Advance(NamedTuple):
     """What came of a piece of a stream. `wakeup` is when something is due next even if nothing arrives, if ever."""
 
-    memory: bytes
+    memory: bytes | None  # None if nothing has to be remembered
     matches: pa.Table
     wakeup: int | None
+    keys: int
+    partial_matches: int
+    waiting: int  # events that have come, but are not decided yet
 
 
-class _Memory(NamedTuple):
-    until: int  # what ended by then is decided
+class Remembered(NamedTuple):
+    """What a memory holds."""
+
     state: State
-    waiting: pa.Table | None  # events that ended later
+    waiting: pa.Table | None  # events that are not decided yet; None before the first
 
 
-def advance(job: ShardJob, memory: bytes | None, arrived: pa.Table | None, watermark: int) -> Advance:
-    """Take in the events that arrived, in any order, and let time go on until `watermark`.
+def advance(job: ShardJob, line: Line, memory: bytes | None, arrived: pa.Table | None, until: int) -> Advance:
+    """Take in the events that arrived, in any order, and let time go on until `until`, which never goes back.
 
     Args:
         memory: what the last call gave; None for the first.
-        watermark: no event that ended by then is still to come, and one that comes all the same is late. Never goes back.
     """
-    plan = from_bytes(job.batch.plan)
-    schema = pa.ipc.read_schema(pa.py_buffer(job.batch.schema))
-    purpose = _purpose(job, plan)
-    until, state, waiting = _start(plan) if memory is None else _recall(memory, purpose)
-    if arrived is not None:
-        arrived = _in_time(arrived, until, job.late)
-        waiting = arrived if waiting is None else pa.concat_tables([waiting, arrived])
+    plan = from_bytes(line.plan)
+    schema = pa.ipc.read_schema(pa.py_buffer(job.schema))
+    state, waiting = _start(plan, line) if memory is None else recall(memory)
+    if arrived is not None and arrived.num_rows:
+        waiting = (
+            arrived if waiting is None else pa.concat_tables([fitting(waiting, arrived.schema), arrived])
+        )
+    due = None
+    if waiting is not None and not line.at_once:
+        ripe = pc.less_equal(waiting.column("end"), until)
+        due, waiting = waiting.filter(ripe), waiting.filter(pc.invert(ripe))
+    elif waiting is not None:
+        due, waiting = waiting, waiting.slice(0, 0)
     found = schema.empty_table()
-    if waiting is not None and watermark > until:
-        due = pc.less_equal(waiting.column("end"), watermark)
-        batch = _batch(plan, waiting.filter(due), job.batch.keys)
-        result = feed(plan, state, batch, watermark, limit=job.batch.limit)
+    if due is not None:  # without any event so far there is nothing that time could do
+        result = feed(plan, state, _batch(plan, due, state.keys, job.keys), until, limit=job.limit)
         assert result.state is not None
-        until, state, waiting = watermark, result.state, waiting.filter(pc.invert(due))
+        state = result.state
         found = pa.concat_tables(
             to_arrow(plan, result, number, schema) for number in range(len(plan.outputs))
         )
-    kept = _remember(_Memory(until, state, waiting), purpose)
-    return Advance(kept, found, _wakeup(plan, state, waiting))
+    held = 0 if waiting is None else waiting.num_rows
+    if not held and not state.keys.size:
+        return Advance(None, found, None, 0, 0, 0)
+    kept = remember(Remembered(state, waiting))
+    return Advance(kept, found, _wakeup(plan, state, waiting), state.keys.size, state.partial_matches, held)
 
 
-def _in_time(arrived: pa.Table, until: int, late: str) -> pa.Table:
-    """The events that can still be used."""
+def split(job: ShardJob, line: Line, memory: bytes, bits: int) -> tuple[bytes | None, bytes | None]:
+    """A memory in two, by one more bit of the hash of a key: those without it, and those with it."""
+    plan = from_bytes(line.plan)
+    state, waiting = recall(memory)
+    parts: list[bytes | None] = []
+    has_bit = _bit(list(state.keys.columns), state.keys.size, bits)
+    waits = None
+    if waiting is not None:
+        waits = _bit(_key_columns(waiting, job.keys), waiting.num_rows, bits)
+    for wanted in (False, True):
+        own = None if waiting is None else waiting.filter(pa.array(waits == wanted))
+        kept = restricted(plan, state, has_bit == wanted)
+        empty = not kept.keys.size and (own is None or not own.num_rows)
+        parts.append(None if empty else remember(Remembered(kept, own)))
+    return parts[0], parts[1]
+
+
+def buckets_of(job: ShardJob, events: pa.Table, bits: int) -> Array:
+    """Which of `2 ** bits` buckets each event's key belongs to."""
+    if not bits:
+        return np.zeros(events.num_rows, np.int64)
+    hashes = hash_keys(_key_columns(events, job.keys), events.num_rows)
+    return (hashes & np.uint64((1 << bits) - 1)).astype(np.int64)
+
+
+def _bit(columns: list[pa.Array], count: int, bits: int) -> Array:
+    return (hash_keys(columns, count) >> np.uint64(bits) & np.uint64(1)).astype(np.bool_)
+
+
+def _key_columns(events: pa.Table, keys: int) -> list[pa.Array]:
+    return [events.column(f"key{i}").combine_chunks() for i in range(keys)]
+
+
+def looked_at(line: Line, arrived: pa.Table) -> pa.Table:
+    """The events that the subscriptions of a line look at."""
+    plan = from_bytes(line.plan)
+    domain = np.bitwise_or.reduce([mask for one in plan.detectors for mask in one.program.domain])
+    return arrived.filter(pa.array((bits_of(arrived, plan.words) & domain).any(axis=1)))
+
+
+def parted(arrived: pa.Table, until: int) -> tuple[pa.Table, pa.Table]:
+    """The events that are in time, and those that are late."""
     in_time = pc.greater(arrived.column("end"), until)
-    if late == "fail" and (too_late := arrived.filter(pc.invert(in_time))).num_rows:
-        event = too_late.slice(0, 1).to_pylist()[0]
-        raise InputError(
-            "late-event",
-            f"event {event['id']} of type {event['type']} ended at {_shown(event['end'])} and came "
-            f"when everything up to {_shown(until)} was decided",
-            hint="allow a longer delay, or leave such events out with late='drop'",
-        )
-    return arrived.filter(in_time)
+    return arrived.filter(in_time), arrived.filter(pc.invert(in_time))
 
 
-def _shown(moment: int) -> str:
+def late_error(late: pa.Table, until: int) -> InputError:
+    """What is said of late events where there must be none."""
+    event = late.slice(0, 1).to_pylist()[0]
+    return InputError(
+        "late-event",
+        f"event {event['id']} of type {event['type']} ended at {shown(event['end'])} and came "
+        f"when everything up to {shown(until)} was decided",
+        hint="allow a longer delay, or say what becomes of such events: late='keep' or late='drop'",
+    )
+
+
+def late_rows(late: pa.Table, until: int, schema: pa.Schema) -> pa.Table:
+    """Late events as rows of matches without a pattern, each with one constituent and the reason why it was not used."""
+    count = late.num_rows
+    constituents = schema.field("constituents").type
+    own = {
+        "type": late.column("type").combine_chunks().cast(pa.string()),
+        "id": late.column("id").combine_chunks().cast(pa.string()),
+        "start": late.column("start" if "start" in late.column_names else "end")
+        .cast(MOMENT)
+        .combine_chunks(),
+        "end": late.column("end").cast(MOMENT).combine_chunks(),
+        "path": pa.array([[1]] * count, pa.list_(pa.int32())),
+    }
+    if "attributes" in late.column_names:
+        own["attributes"] = late.column("attributes").combine_chunks()
+    fields = list(constituents.value_type)
+    parts = [own[f.name].cast(f.type) if f.name in own else pa.nulls(count, f.type) for f in fields]
+    rows = {
+        "key": _key_column(late, schema.field("key").type),
+        "start": own["start"],
+        "end": own["end"],
+        "constituents": pa.ListArray.from_arrays(
+            pa.array(range(count + 1), pa.int32()), pa.StructArray.from_arrays(parts, fields=fields)
+        ),
+        "late": pa.array([f"everything up to {shown(until)} was decided"] * count, pa.string()),
+    }
+    columns = [rows[f.name].cast(f.type) if f.name in rows else pa.nulls(count, f.type) for f in schema]
+    return pa.table(columns, schema=schema)
+
+
+def _key_column(events: pa.Table, type: pa.DataType) -> pa.Array:
+    parts = [name for name in events.column_names if name.startswith("key") and name[3:].isdigit()]
+    if not parts:
+        return pa.nulls(events.num_rows, type)
+    columns = [events.column(f"key{number}").combine_chunks() for number in range(len(parts))]
+    if not pa.types.is_struct(type):
+        return columns[0].cast(type)
+    cast = [column.cast(field.type) for column, field in zip(columns, type, strict=True)]
+    return pa.StructArray.from_arrays(cast, fields=list(type))
+
+
+def shown(moment: int) -> str:
+    """A moment in words."""
     return f"{np.datetime64(moment, 'us')}Z"
 
 
-def _batch(plan: Plan, events: pa.Table, keys: int) -> Batch:
+def _batch(plan: Plan, events: pa.Table, known: Keys, keys: int) -> Batch:
     """Events as the kernels take them, sorted and told apart as in a table that has all of them."""
-    codes, count = np.zeros(events.num_rows, np.int64), 1
+    codes, names = np.zeros(events.num_rows, np.int64), Keys((), 1)
     if keys:
-        codes, distinct = encode_keys([events.column(f"key{i}").combine_chunks() for i in range(keys)])
-        count = len(distinct)
+        codes, names = numbered(known, list(_key_columns(events, keys)))
     end = numbers(events, "end")
-    order, _ = total_order(codes, count, numbers(events, "start"), end, events.column("id").combine_chunks())
+    start = numbers(events, "start") if "start" in events.column_names else end
+    order, _ = total_order(codes, names.size, start, end, events.column("id").combine_chunks())
     events = with_copies(events, order, codes, end)
     if "copy" not in events.column_names:
         # The state keeps events of several batches in one table, and another batch may have copies.
         events = events.append_column("copy", pa.array(np.zeros(len(order), np.int64)))
-    return batch_of(plan, events, order, keys)
+    return batch_of(plan, events, order, keys)._replace(numbers=(codes[order], names))
 
 
 def _wakeup(plan: Plan, state: State, waiting: pa.Table | None) -> int | None:
-    """The earliest end of an event that waits, or moment at which a timer of a partial match runs out."""
-    moments = [
-        int(_timers(detector.program, one).min(initial=kernel.NEVER))
-        for detector, one in zip(plan.detectors, state.detectors, strict=True)
-        if isinstance(detector.program, Program) and isinstance(one, Tokens)
-    ]
+    """The earliest end of an event that waits, or moment at which a timer runs out or groups are over for good."""
+    moments = [_due(detector, one) for detector, one in zip(plan.detectors, state.detectors, strict=True)]
     if waiting is not None and waiting.num_rows:
         moments.append(pc.min(waiting.column("end")).as_py())
     earliest = min(moments, default=int(kernel.NEVER))
-    return None if earliest == kernel.NEVER else earliest
+    return None if earliest >= kernel.NEVER else earliest
 
 
-def _timers(program: Program, tokens: Tokens) -> Array:
-    where = kernel.layout(program)
-    return tokens.rows[:, where[kernel.TIMER_AT] : where[kernel.TIMER_AT] + where[kernel.TIMERS]]
+def _due(detector: Detector, one: Memory) -> int:
+    program = detector.program
+    if not isinstance(program, Program):
+        return int(kernel.NEVER)
+    if isinstance(one, Tokens):
+        where = kernel.layout(program)
+        timers = one.rows[:, where[kernel.TIMER_AT] : where[kernel.TIMER_AT] + where[kernel.TIMERS]]
+        return int(timers.min(initial=kernel.NEVER))
+    window = window_of(program)
+    if window is None or window >= NO_WINDOW:
+        return int(kernel.NEVER)
+    # Nobody is told when groups are over; but then the last of them need not be remembered any longer.
+    times = (
+        one.nodes[:, groups.LATEST]
+        if isinstance(one, Groups)
+        else one.times
+        if isinstance(one, Counts)
+        else ()
+    )
+    return int(np.max(times)) + window + 1 if len(times) else int(kernel.NEVER)
 
 
-def _purpose(job: ShardJob, plan: Plan) -> bytes:
-    """What a memory is for: it means nothing to other patterns, and with other shards a key is elsewhere."""
-    patterns = [output.fingerprint for output in plan.outputs]
-    digest = hashlib.blake2b(job.batch.schema, digest_size=16)
-    digest.update(repr((job.shards, job.batch.keys, patterns)).encode())
-    return digest.digest()
+def _start(plan: Plan, line: Line) -> Remembered:
+    return Remembered(states.initial(plan, in_order=not line.at_once), None)
 
 
-def _start(plan: Plan) -> _Memory:
-    return _Memory(LONG_AGO, states.initial(plan), None)
-
-
-def _remember(memory: _Memory, purpose: bytes) -> bytes:
+def remember(memory: Remembered) -> bytes:
+    """A memory as bytes."""
+    # An empty table says at least which columns events have.
     waiting = None if memory.waiting is None else to_ipc(memory.waiting)
-    return pickle.dumps((purpose, memory.until, states.to_bytes(memory.state), waiting), protocol=5)
+    return pickle.dumps((states.to_bytes(memory.state), waiting), protocol=5)
 
 
-def _recall(data: bytes, purpose: bytes) -> _Memory:
-    made_for, until, state, waiting = pickle.loads(data)
-    if made_for != purpose:
-        raise InputError(
-            "other-checkpoint",
-            "this checkpoint is of other patterns, other columns or another number of shards",
-            hint="go back to what it was made with, or start from a fresh checkpoint",
-        )
-    return _Memory(until, states.from_bytes(state), None if waiting is None else from_ipc(waiting))
+def recall(data: bytes) -> Remembered:
+    """The memory that `remember` wrote."""
+    state, waiting = pickle.loads(data)
+    return Remembered(states.from_bytes(state), None if waiting is None else from_ipc(waiting))

@@ -7,8 +7,7 @@ down are `composites` (-2 the first), -1 is a timer.
 from __future__ import annotations
 
 import pickle
-import zlib
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,10 +18,15 @@ from tocsin.runtime import tokens as kernel
 from tocsin.runtime.counting import Counts, no_counts
 from tocsin.runtime.found import Matches
 from tocsin.runtime.grouped import Groups, as_tokens, no_groups
+from tocsin.runtime.keys import NO_KEYS, Keys
 from tocsin.runtime.machine import machine_of
 from tocsin.runtime.program import VERSION, Array, Detector, Plan, Program, Walk
 from tocsin.runtime.walk import Walks, start
 from tocsin.values import Value
+
+_CODEC = pa.Codec(
+    "lz4"
+)  # a state is written after every piece of a stream, so speed counts for more than size
 
 
 class Composite(NamedTuple):
@@ -53,7 +57,7 @@ class State(NamedTuple):
     """Everything between two batches."""
 
     version: int
-    keys: tuple[tuple[Any, ...], ...]
+    keys: Keys
     values: tuple[Value, ...]
     events: pa.Table | None
     composites: tuple[Composite, ...]
@@ -67,7 +71,7 @@ class State(NamedTuple):
 
 def initial(plan: Plan, *, in_order: bool = True) -> State:
     """The state before the first event. `in_order`: every event will lie after those that were fed before it."""
-    return State(VERSION, (), (), None, (), tuple(_initial(one, in_order) for one in plan.detectors))
+    return State(VERSION, NO_KEYS, (), None, (), tuple(_initial(one, in_order) for one in plan.detectors))
 
 
 def _size(one: Memory) -> int:
@@ -126,12 +130,14 @@ def to_bytes(state: State) -> bytes:
         with pa.ipc.new_stream(sink, state.events.schema) as writer:
             writer.write_table(state.events)
         events = sink.getvalue().to_pybytes()
-    return zlib.compress(pickle.dumps((*state[:3], events, *state[4:]), protocol=5), 1)
+    plain = pickle.dumps((*state[:3], events, *state[4:]), protocol=5)
+    return pickle.dumps((len(plain), _CODEC.compress(plain, asbytes=True)), protocol=5)
 
 
 def from_bytes(data: bytes) -> State:
     """The state that `to_bytes` wrote."""
-    version, keys, values, events, composites, detectors = pickle.loads(zlib.decompress(data))
+    size, packed = pickle.loads(data)
+    version, keys, values, events, composites, detectors = pickle.loads(_CODEC.decompress(packed, size))
     if version != VERSION:
         raise InputError(
             "state-version",

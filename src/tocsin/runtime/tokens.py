@@ -750,6 +750,21 @@ def reachable(nodes, ends, count):  # type: ignore[no-untyped-def]
     return keep
 
 
+def compacted(rows: Array, nodes: Array, count: int) -> tuple[Array, Array]:
+    """Tokens sorted by key, and only those of the first `count` nodes that they need."""
+    rows = rows[np.argsort(rows[:, KEY], kind="stable")]
+    keep = reachable(nodes, np.ascontiguousarray(rows[:, NODE]), count)
+    place = np.cumsum(keep) - 1
+    kept = nodes[:count][keep]
+    rows[:, NODE] = place[rows[:, NODE]]
+    for column in (PARENT, CANON):
+        kept[:, column] = place[kept[:, column]]
+    # Which tokens, children and matches a node has matters only within one batch.
+    kept[:, [CHILD, SIBLING, TOKENS]] = -1
+    kept[:, EMITTED] = 0
+    return rows, kept
+
+
 def root() -> Array:
     """A tree of events with nothing in it."""
     nodes = np.zeros((1, NODE_WIDTH), np.int64)

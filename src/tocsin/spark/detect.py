@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tocsin.algebra.check import wanting
@@ -29,10 +29,11 @@ from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
 from tocsin.spark.completion import LANGUAGES as COMPLETION
 from tocsin.spark.completion import Ports, Text, compile_texts
 from tocsin.spark.job import prepare, relevant, run
+from tocsin.spark.lines import StreamOptions, stream_plan
 from tocsin.spark.parquet import detect_parquet, plan_reading, read_parquet
 from tocsin.spark.questions import NoArrowForm, run_asked
 from tocsin.spark.session import local_session
-from tocsin.spark.stream import after_watermark, run_stream, with_watermark
+from tocsin.spark.stream import found_in, run_stream
 
 Pattern = Text | Subscription | Mapping[str, Text | Subscription]
 
@@ -61,6 +62,10 @@ def detect(
     unreadable: str = "fail",
     max_partial_matches: int = MAX_TOKENS,
     delay: str = "10s",
+    detection: str | None = None,
+    sources: Sequence[str] = (),
+    silent_after: str | None = None,
+    idle: str | None = None,
     shards: int | None = None,
     late: str = "fail",
 ) -> DataFrame:
@@ -89,16 +94,23 @@ def detect(
         max_partial_matches: stop with an error when a key holds more partial matches than this at once, or one event
             completes more matches than this. What goes on in groups (see `tocsin explain`) counts by the events it holds.
         delay: in a stream, how long after an event that is already there an earlier one may still arrive.
+        detection: in a stream, when events are used, for patterns that do not say it themselves: `best-effort` (as they
+            come), `guaranteed` (when every source has delivered something later), `probabilistic(0.95)`; by default `delay`
+            after them.
+        sources: in a stream, the sources that `guaranteed` and `probabilistic` detection wait for.
+        silent_after: in a stream, a source that lags so far behind the foremost is not waited for, until it is heard again.
+        idle: in a stream, when nothing came for so long, time goes on by the clock on the wall.
         shards: in a stream, into how many groups of keys the state is cut; by default `spark.sql.shuffle.partitions`.
-        late: in a stream, what to do with events that arrive later than that: `fail` or `drop`.
+        late: in a stream, what to do with events that come when their time is decided: `fail`, `drop` or `keep`. Kept ones
+            are rows without a pattern, and a column `late` says why.
 
     Returns:
         One row per match, or per event that is sent; `tocsin.runtime.matches` describes the columns, and `tocsin.sent`
         gives the events that were sent, one table a type.
     """
-    for option, value in (("unreadable", unreadable), ("late", late)):
-        if value not in ("fail", "drop"):
-            raise InputError("bad-option", f"{option} cannot be {value!r}", hint="fail or drop")
+    if unreadable not in ("fail", "drop"):
+        raise InputError("bad-option", f"unreadable cannot be {unreadable!r}", hint="fail or drop")
+    streaming = StreamOptions(delay, detection, tuple(sources), silent_after, idle, shards, late)
     plan = _plan(
         events,
         pattern,
@@ -129,21 +141,33 @@ def detect(
         answered = run_asked(*plan.parts, unreadable, max_partial_matches)
         if isinstance(answered, DataFrame):
             return answered
+    if table.isStreaming:
+        return _in_stream(plan, streaming, unreadable, max_partial_matches)
     prepared = prepare(table, columns, compiled, catalog, carried)
-    wanted = relevant(compiled)
-    if table.isStreaming:
-        prepared, wanted = with_watermark(prepared, delay), after_watermark(wanted)
-    problem = prepared["unreadable"]
-    if unreadable == "fail":
-        start = F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(F.col("start"))
-        # No pattern looks at a row without a type, and yet it must get as far as the error.
-        used = prepared.where(wanted | problem.isNotNull()).withColumn("start", start)
-    else:
-        used = prepared.where(wanted & problem.isNull())
-    used = used.drop("unreadable")
-    if table.isStreaming:
-        return run_stream(used, table, columns, compiled, carried, max_partial_matches, shards, late)
+    used = _readable(prepared, unreadable, relevant(compiled))
     return run(used, table, columns, compiled, carried, max_partial_matches)
+
+
+def _readable(prepared: DataFrame, unreadable: str, wanted: Column | None = None) -> DataFrame:
+    """The rows that some pattern looks at, or all, without those that are no events; or an error when one is met."""
+    problem = prepared["unreadable"]
+    if unreadable == "drop":
+        kept = problem.isNull() if wanted is None else wanted & problem.isNull()
+        return prepared.where(kept).drop("unreadable")
+    # No pattern looks at a row without a type, and yet it must get as far as the error.
+    used = prepared if wanted is None else prepared.where(wanted | problem.isNotNull())
+    start = F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(F.col("start"))
+    return used.withColumn("start", start).drop("unreadable")
+
+
+def _in_stream(plan: _Plan, options: StreamOptions, unreadable: str, limit: int) -> DataFrame:
+    table, columns, compiled, catalog, carried = plan.parts
+    named = {one.name: one.detection for one in plan.subscriptions}
+    prepared = prepare(table, columns, compiled, catalog, carried, by_source=True)
+    stream = stream_plan(prepared, table, columns, compiled, carried, limit, options, named)
+    # Every row says how far time has come, also one that no pattern looks at.
+    used = _readable(prepared if stream.by_source else prepared.drop("source"), unreadable)
+    return found_in(run_stream(used, stream), stream.schema)
 
 
 def why_not_arrow(
@@ -164,6 +188,7 @@ class _Plan:
     compiled: Compiled
     catalog: Catalog
     carried: tuple[str, ...]
+    subscriptions: tuple[Subscription, ...] = ()  # of the languages that have them
 
     @property
     def parts(self) -> tuple[DataFrame, EventColumns, Compiled, Catalog, tuple[str, ...]]:
@@ -194,6 +219,7 @@ def _plan(
     columns = event_columns(table, source=own_source, **named)
     kinds = attribute_kinds(table)
     if language in COMPLETION:
+        wanted: list[Subscription] = []
         compiled, catalog = compile_texts(
             _texts(pattern, language),
             language,
@@ -209,7 +235,8 @@ def _plan(
         reading = Reading.of(options or {})
         wanted = _subscriptions(pattern, language, catalog, reading, selection)
         compiled = compile(wanted, points=columns.time[0] == columns.time[1])
-    return _Plan(table, columns, compiled, catalog, _carried(table, columns, attributes))
+    carried = _carried(table, columns, attributes)
+    return _Plan(table, columns, compiled, catalog, carried, tuple(wanted))
 
 
 def _subscriptions(

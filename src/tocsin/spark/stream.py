@@ -1,93 +1,86 @@
 """Detection in a stream: each shard of keys remembers what it needs in Spark's state store, and answers as time passes.
 
+The rows that come out are `kind string, packed binary`: matches, late events, and figures of each shard, as Arrow bytes.
 Workers load this module for `ShardProcessor`; so it imports nothing that compiles patterns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import hashlib
+import pickle
+from collections.abc import Iterator, MutableMapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.stateful_processor import (
-    ExpiredTimerInfo,
     StatefulProcessor,
     StatefulProcessorHandle,
     TimerValues,
 )
 
 from tocsin.errors import InputError
-from tocsin.events import parse_duration
-from tocsin.runtime.pack import from_ipc, pack, to_ipc, unpack
-from tocsin.runtime.shard import LONG_AGO, ShardJob, advance
+from tocsin.events.pace import Pace, PaceSettings, Told
+from tocsin.runtime.arrivals import ARRIVALS, MARKS, ArrivalJob, pack_arrivals
+from tocsin.runtime.buckets import Head, step
+from tocsin.runtime.carry_over import Outline, carried_over, in_common, outline
+from tocsin.runtime.pack import from_ipc, to_ipc, unpack
+from tocsin.runtime.shard import LONG_AGO, ShardJob
 
 if TYPE_CHECKING:
-    from tocsin.automata.compile import Compiled
-    from tocsin.spark.columns import EventColumns
+    from tocsin.spark.lines import StreamPlan
 
-_MILLISECOND = 1000
+MATCH, LATE, FIGURES = "match", "late", "figures"
+TOLD = "kind string, packed binary"
+VERSION = 1  # of what a shard remembers
 _SETTINGS = {
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
+_FIGURES = pa.schema(
+    [
+        pa.field("shard", pa.int32()),
+        *(pa.field(name, pa.int64()) for name in ("keys", "partial_matches", "waiting", "bytes", "late")),
+        pa.field("until", pa.timestamp("us", tz="UTC")),
+        pa.field("left_out", pa.list_(pa.string())),
+    ]
+)
 
 
-def with_watermark(prepared: DataFrame, delay: str) -> DataFrame:
-    """Prepared rows with a column `moment`, by which Spark tells how far time has come: `delay` behind the latest."""
-    microseconds = parse_duration(delay)
-    if microseconds is None:
-        raise InputError("bad-option", f"delay cannot be {delay!r}", hint="a duration, as in 10s, 5min or 1h")
-    moments = prepared.withColumn("moment", F.timestamp_micros("end"))
-    return moments.withWatermark("moment", f"{microseconds} microseconds")
-
-
-def after_watermark(condition: Column) -> Column:
-    """The condition, which Spark now checks after it has looked at the time of a row.
-
-    Otherwise it would move the filter down, and events that no pattern looks at would not let time go on. The second half
-    is never true, but Spark cannot know that.
-    """
-    return condition | (F.col("moment") < F.timestamp_micros(F.lit(-(2**62))))
-
-
-def run_stream(
-    used: DataFrame,
-    events: DataFrame,
-    columns: EventColumns,
-    compiled: Compiled,
-    carried: Sequence[str],
-    limit: int,
-    shards: int | None,
-    late: str,
-) -> DataFrame:
-    """The matches in prepared rows of a stream that has its watermark; `job.run` is the same for a table."""
-    # Imported here, because it brings the compiler along.
-    from tocsin.spark.job import job_of
-
-    job, schema = job_of(used, events, columns, compiled, carried, limit)
+def run_stream(used: DataFrame, plan: StreamPlan) -> DataFrame:
+    """Prepared rows of a stream, all of them, become rows `kind, packed`; `job.run` is the same for a table."""
     spark = used.sparkSession
     _use_rocksdb(spark)
-    count = int(str(spark.conf.get("spark.sql.shuffle.partitions"))) if shards is None else shards
-    if count < 1:
-        raise InputError("bad-option", f"shards cannot be {count}", hint="1 or more")
-    keys = [F.col(f"key{i}") for i in range(job.keys)]
-    shard = F.pmod(F.hash(*keys), F.lit(count)) if keys else F.lit(0)
-    found = (
-        used.drop("moment")
-        .withColumn("shard", shard)
-        .mapInArrow(pack, "shard int, packed binary")
+    if plan.idle:
+        used = _with_heartbeats(used)
+    job = ArrivalJob(plan.job.shards, plan.job.keys, plan.domain, plan.by_source)
+    return (
+        used.mapInArrow(partial(pack_arrivals, job), from_arrow_schema(ARRIVALS))
         .groupBy("shard")
-        .transformWithStateInPandas(
-            ShardProcessor(ShardJob(job, count, late)), "packed binary", "append", "eventtime"
-        )
+        .transformWithStateInPandas(ShardProcessor(plan.job, plan.paces, plan.schema), TOLD, "append", "none")
     )
-    return found.mapInArrow(unpack, from_arrow_schema(schema))
+
+
+def rows_of(told: DataFrame, kind: str, schema: pa.Schema) -> DataFrame:
+    """What was told of one kind, as rows."""
+    own = told.where(F.col("kind") == kind).select("packed")
+    return own.mapInArrow(unpack, from_arrow_schema(schema))
+
+
+def found_in(told: DataFrame, schema: pa.Schema) -> DataFrame:
+    """Matches, and late events if they are kept."""
+    return told.where(F.col("kind") != FIGURES).select("packed").mapInArrow(unpack, from_arrow_schema(schema))
+
+
+def figures_of(told: DataFrame) -> DataFrame:
+    """For each shard that was touched its number of keys, partial matches, events that wait, bytes and late events."""
+    return rows_of(told, FIGURES, _FIGURES)
 
 
 def _use_rocksdb(spark: SparkSession) -> None:
@@ -97,15 +90,32 @@ def _use_rocksdb(spark: SparkSession) -> None:
             spark.conf.set(name, value)
 
 
-class ShardProcessor(StatefulProcessor):
-    """Keeps the memory of a shard in Spark's state store, and one timer for what is due next."""
+def _with_heartbeats(used: DataFrame) -> DataFrame:
+    """The rows, and each second one that tells what the clock on the wall says."""
+    clock = F.unix_micros("timestamp")
+    beats = used.sparkSession.readStream.format("rate").option("rowsPerSecond", 1).load()
+    empty = [
+        (clock if field.name in ("start", "end") else F.lit(None)).cast(field.dataType).alias(field.name)
+        for field in used.schema.fields
+    ]
+    return used.withColumn("clock", F.lit(None).cast("long")).unionAll(
+        beats.select(*empty, clock.alias("clock"))
+    )
 
-    def __init__(self, job: ShardJob) -> None:
+
+class ShardProcessor(StatefulProcessor):
+    """Keeps the memory of a shard in Spark's state store: a small head, and buckets of keys."""
+
+    def __init__(self, job: ShardJob, paces: tuple[PaceSettings, ...], schema: pa.Schema) -> None:
         self._job = job
+        self._paces = paces
+        self._schema = schema.serialize().to_pybytes()
+        self._purpose = _purpose(job, paces)
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        self._handle = handle
-        self._memory = handle.getValueState("memory", "packed binary")
+        self._head = handle.getValueState("head", "packed binary")
+        self._outlines = handle.getValueState("outlines", "packed binary")
+        self._buckets = _Buckets(handle.getMapState("buckets", "line int, bucket int", "packed binary"))
 
     def handleInputRows(  # noqa: N802
         self,
@@ -113,32 +123,157 @@ class ShardProcessor(StatefulProcessor):
         rows: Iterator[Any],
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
-        arrived = pa.concat_tables(from_ipc(packed) for frame in rows for packed in frame["packed"])
-        yield from self._advance(arrived, timerValues)
+        arrived, told, clock = _received(rows)
+        heads, paces = self._recalled()
+        schema = pa.ipc.read_schema(pa.py_buffer(self._schema))
+        out: list[tuple[str, bytes]] = []
+        late = 0
+        for number, (head, pace) in enumerate(zip(heads, paces, strict=True)):
+            until = pace.hear(told, clock)
+            done = step(self._job, number, head, self._buckets, arrived, until, schema)
+            heads[number] = done.head
+            late += done.late_events
+            out += [(MATCH, to_ipc(_fitting(found, schema))) for found in done.matches]
+            if done.late is not None:
+                out.append((LATE, to_ipc(done.late)))
+        self._head.update((pickle.dumps((VERSION, self._purpose, heads, paces), protocol=5),))
+        out.append((FIGURES, to_ipc(_figures(int(key[0]), heads, paces, late))))
+        yield pd.DataFrame({"kind": [kind for kind, _ in out], "packed": [packed for _, packed in out]})
 
-    def handleExpiredTimer(  # noqa: N802
-        self,
-        key: Any,
-        timerValues: TimerValues,  # noqa: N803
-        expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
-    ) -> Iterator[pd.DataFrame]:
-        yield from self._advance(None, timerValues)
+    def _recalled(self) -> tuple[list[Head], list[Pace]]:
+        """What is known of the buckets and of time, made to fit if the patterns are not those of before."""
+        data = self._head.get()
+        if data is None:
+            self._outlines.update((pickle.dumps([outline(line) for line in self._job.lines], protocol=5),))
+            return [Head(LONG_AGO) for _ in self._paces], [Pace(settings) for settings in self._paces]
+        version, *others = pickle.loads(bytes(data[0]))
+        if version != VERSION:
+            raise InputError(
+                "checkpoint-version",
+                f"this checkpoint has version {version}, and this tocsin reads version {VERSION}",
+                hint="start from a fresh checkpoint, or use the tocsin that wrote it",
+            )
+        purpose, heads, paces = others
+        shape, patterns = self._purpose
+        if purpose[0] != shape:
+            raise InputError(
+                "other-checkpoint",
+                "this checkpoint is of other columns or another number of shards",
+                hint="go back to what it was made with, or start from a fresh checkpoint",
+            )
+        return (heads, paces) if purpose[1] == patterns else self._carried_over(heads, paces)
 
-    def _advance(self, arrived: pa.Table | None, times: TimerValues) -> Iterator[pd.DataFrame]:
-        # Spark says 0 as long as it has not seen an event.
-        watermark = times.getCurrentWatermarkInMs() * _MILLISECOND or LONG_AGO
-        before = self._memory.get()
-        memory, matches, wakeup = advance(
-            self._job, None if before is None else bytes(before[0]), arrived, watermark
-        )
-        self._memory.update((memory,))
-        self._wake_at(wakeup)
-        if matches.num_rows:
-            yield pd.DataFrame({"packed": [to_ipc(matches)]})
+    def _carried_over(self, heads: list[Head], paces: list[Pace]) -> tuple[list[Head], list[Pace]]:
+        """The same for other patterns: what is still asked for goes on, the rest starts afresh."""
+        data = self._outlines.get()
+        assert data is not None
+        outlines: list[Outline] = pickle.loads(bytes(data[0]))
+        # All is taken out before anything is put back, because lines may change their places.
+        memories = {key: self._buckets.pop(key) for key in _known(heads)}
+        new_heads, new_paces = [], []
+        for number, (line, settings) in enumerate(zip(self._job.lines, self._paces, strict=True)):
+            former = max(range(len(outlines)), key=lambda at: in_common(outlines[at], line))
+            head = Head(heads[former].until)
+            if in_common(outlines[former], line):
+                entries = {}
+                for bucket, entry in heads[former].entries.items():
+                    memory = carried_over(outlines[former], line, memories[former, bucket])
+                    if memory is not None:
+                        self._buckets[number, bucket] = memory
+                        # Something may be due earlier or later than before: it is looked at next.
+                        entries[bucket] = entry._replace(wakeup=LONG_AGO, size=len(memory))
+                head = Head(head.until, heads[former].bits, entries)
+            new_heads.append(head)
+            new_paces.append(Pace(settings).going_on_from(paces[former]))
+        self._outlines.update((pickle.dumps([outline(line) for line in self._job.lines], protocol=5),))
+        return new_heads, new_paces
 
-    def _wake_at(self, wakeup: int | None) -> None:
-        for timer in list(self._handle.listTimers()):
-            self._handle.deleteTimer(timer)
-        if wakeup is not None:
-            # Rounded up, as the watermark is rounded down. A timer at 0, where the watermark begins, would never rest.
-            self._handle.registerTimer(max(1, -(-wakeup // _MILLISECOND)))
+
+def _purpose(job: ShardJob, paces: tuple[PaceSettings, ...]) -> tuple[bytes, bytes]:
+    """What a memory is for: with other columns or shards it means nothing, for other patterns it can be made to fit."""
+    shape = hashlib.blake2b(job.schema, digest_size=16)
+    shape.update(repr((job.shards, job.keys)).encode())
+    patterns = hashlib.blake2b(repr((job.lines, paces)).encode(), digest_size=16)
+    return shape.digest(), patterns.digest()
+
+
+def _known(heads: list[Head]) -> list[tuple[int, int]]:
+    return [(number, bucket) for number, head in enumerate(heads) for bucket in head.entries]
+
+
+class _Buckets(MutableMapping[tuple[int, int], bytes]):
+    """Spark's state as a mapping. Nobody asks which buckets there are: the heads know."""
+
+    def __init__(self, state: Any) -> None:
+        self._state = state
+
+    def __getitem__(self, key: tuple[int, int]) -> bytes:
+        value = self._state.getValue(key)
+        if value is None:
+            raise KeyError(key)
+        return bytes(value[0])
+
+    def __setitem__(self, key: tuple[int, int], value: bytes) -> None:
+        self._state.updateValue(key, (value,))
+
+    def __delitem__(self, key: tuple[int, int]) -> None:
+        self._state.removeKey(key)
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        for key in self._state.keys():  # noqa: SIM118  (no mapping itself)
+            yield (key[0], key[1])
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _received(rows: Iterator[Any]) -> tuple[pa.Table | None, list[Told], int | None]:
+    """The events of a micro-batch, what it says of its sources, and what the clock on the wall says, if anything."""
+    events: list[pa.Table] = []
+    told: list[Told] = []
+    clocks: list[int] = []
+    for frame in rows:
+        for kind, packed in zip(frame["kind"], frame["packed"], strict=True):
+            table = from_ipc(packed)
+            if kind != MARKS:
+                events.append(_plain(table))
+                continue
+            for mark in table.to_pylist():
+                if mark["clock"] is not None:
+                    clocks.append(mark["clock"])
+                else:
+                    told.append(Told(mark["source"], mark["events"], mark["latest"], tuple(mark["some"])))
+    arrived = pa.concat_tables(events) if events else None
+    return arrived, told, max(clocks, default=None)
+
+
+def _plain(events: pa.Table) -> pa.Table:
+    """The same without dictionaries, which one piece may have and another not."""
+    for at, field in enumerate(events.schema):
+        if pa.types.is_dictionary(field.type):
+            plain = field.with_type(field.type.value_type)
+            events = events.set_column(at, plain, events.column(at).cast(plain.type))
+    return events
+
+
+def _fitting(found: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Matches in the schema that has a column for late events."""
+    if len(schema) == found.num_columns:
+        return found
+    return found.append_column(schema.field("late"), pa.nulls(found.num_rows, pa.string()))
+
+
+def _figures(shard: int, heads: list[Head], paces: list[Pace], late: int) -> pa.Table:
+    entries = [entry for head in heads for entry in head.entries.values()]
+    until = min(head.until for head in heads)
+    row = {
+        "shard": shard,
+        "keys": sum(entry.keys for entry in entries),
+        "partial_matches": sum(entry.partial_matches for entry in entries),
+        "waiting": sum(entry.waiting for entry in entries),
+        "bytes": sum(entry.size for entry in entries),
+        "late": late,
+        "until": until if until > LONG_AGO else None,
+        "left_out": sorted({name for pace in paces for name in pace.left_out}),
+    }
+    return pa.Table.from_pylist([row], _FIGURES)

@@ -1,0 +1,137 @@
+"""The memory of a shard, cut into buckets of keys, so that only what a piece of a stream touches is read and written.
+
+A shard begins with one bucket. When its memory grows, every bucket is cut in two by one more bit of the hash of its keys. The
+*head* is small, is written each time, and knows of every bucket how large it is and when something in it is due: the others
+need not be looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from tocsin.runtime.program import Array
+from tocsin.runtime.shard import (
+    ShardJob,
+    advance,
+    buckets_of,
+    late_error,
+    late_rows,
+    looked_at,
+    parted,
+    split,
+)
+
+GROWN = 1 << 20  # bytes of a bucket, on average, from which on buckets are cut
+MOST_BITS = 12
+
+Store = MutableMapping[tuple[int, int], bytes]  # the memories, by line and bucket
+
+
+class Entry(NamedTuple):
+    """What the head knows of a bucket."""
+
+    wakeup: int | None
+    size: int  # bytes
+    keys: int
+    partial_matches: int
+    waiting: int
+
+
+class Head(NamedTuple):
+    """What is known of all buckets of one line."""
+
+    until: int
+    bits: int = 0  # of the hash of a key, that say which bucket is its own
+    entries: dict[int, Entry] = {}  # noqa: RUF012  (never changed: a new head has a new one)
+
+
+class Step(NamedTuple):
+    """What came of a piece of a stream, for one line."""
+
+    head: Head
+    matches: list[pa.Table]
+    late: pa.Table | None  # rows as matches are, if late events are kept
+    late_events: int
+
+
+def step(
+    job: ShardJob,
+    number: int,
+    head: Head,
+    store: Store,
+    arrived: pa.Table | None,
+    until: int,
+    schema: pa.Schema,
+) -> Step:
+    """Let one line of a shard take in what arrived, and let time go on until `until`.
+
+    Args:
+        schema: of the matches, with a column `late` if late events are kept.
+    """
+    line = job.lines[number]
+    late_events, kept = 0, None
+    if arrived is not None:
+        arrived = looked_at(line, arrived) if len(job.lines) > 1 else arrived
+        if not line.at_once:
+            arrived, late = parted(arrived, head.until)
+            late_events = late.num_rows
+            if late_events and job.late == "fail":
+                raise late_error(late, head.until)
+            kept = late_rows(late, head.until, schema) if late_events and job.late == "keep" else None
+    until = max(until, head.until)
+    entries = dict(head.entries)
+    found: list[pa.Table] = []
+    for bucket, own in _touched(job, head, arrived, until).items():
+        done = advance(job, line, store.get((number, bucket)), own, until)
+        if done.matches.num_rows:
+            found.append(done.matches)
+        if done.memory is None:
+            store.pop((number, bucket), None)
+            entries.pop(bucket, None)
+        else:
+            store[number, bucket] = done.memory
+            entries[bucket] = Entry(
+                done.wakeup, len(done.memory), done.keys, done.partial_matches, done.waiting
+            )
+    after = Head(until, head.bits, entries)
+    return Step(_cut(job, number, after, store), found, kept, late_events)
+
+
+def _touched(job: ShardJob, head: Head, arrived: pa.Table | None, until: int) -> dict[int, pa.Table | None]:
+    """The buckets for which something came or is due, with what came."""
+    touched: dict[int, pa.Table | None] = {}
+    if arrived is not None and arrived.num_rows:
+        for bucket, rows in _by_bucket(buckets_of(job, arrived, head.bits)):
+            touched[bucket] = arrived.take(pa.array(rows)) if head.bits else arrived
+    for bucket, entry in head.entries.items():
+        if entry.wakeup is not None and entry.wakeup <= until:
+            touched.setdefault(bucket, None)
+    return touched
+
+
+def _by_bucket(buckets: Array) -> list[tuple[int, Array]]:
+    order = np.argsort(buckets, kind="stable")
+    numbers, first = np.unique(buckets[order], return_index=True)
+    return list(zip(numbers.tolist(), np.split(order, first[1:]), strict=True))
+
+
+def _cut(job: ShardJob, number: int, head: Head, store: Store) -> Head:
+    """Cut every bucket in two, as long as they are too large."""
+    while (
+        job.keys and head.bits < MOST_BITS and sum(e.size for e in head.entries.values()) > GROWN << head.bits
+    ):
+        entries: dict[int, Entry] = {}
+        for bucket, entry in head.entries.items():
+            parts = split(job, job.lines[number], store.pop((number, bucket)), head.bits)
+            for one, memory in zip((bucket, bucket | 1 << head.bits), parts, strict=True):
+                if memory is not None:
+                    store[number, one] = memory
+                    # Each half may be due when the whole was; exact numbers come when it is touched.
+                    half = (part // 2 for part in entry[2:])
+                    entries[one] = Entry(entry.wakeup, len(memory), *half)
+        head = Head(head.until, head.bits + 1, entries)
+    return head

@@ -1,0 +1,93 @@
+"""Keys by number: the distinct keys of a stream as columns, so that a million of them are no Python objects."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from tocsin.runtime.interning import Column
+from tocsin.runtime.program import Array
+from tocsin.values import kind
+
+
+class Keys(NamedTuple):
+    """Distinct keys, a column for each of their parts. Without parts there is one key, the whole stream, or none yet."""
+
+    columns: tuple[Column, ...]
+    size: int
+
+    def value(self, number: int) -> tuple[Any, ...]:
+        """One key as a tuple."""
+        return tuple(_item(column, number) for column in self.columns)
+
+    def take(self, numbers: Array) -> Keys:
+        """The keys of these numbers, in this order."""
+        return Keys(tuple(_taken(column, numbers) for column in self.columns), len(numbers))
+
+
+NO_KEYS = Keys((), 0)
+
+
+def numbered(known: Keys, columns: list[Column]) -> tuple[Array, Keys]:
+    """A number for each row's key, and what the numbers stand for: first the known keys, then new ones as they come."""
+    if not columns:
+        raise ValueError("rows without a key have no numbers")
+    parts = [
+        _codes(column if not known.size else _concatenated(before, column))
+        for before, column in zip(known.columns or (None,) * len(columns), columns, strict=True)
+    ]
+    codes, distinct = parts[0]
+    if len(parts) == 1:
+        return codes[known.size :], Keys((distinct,), len(distinct))
+    count = len(distinct)
+    for own, values in parts[1:]:
+        codes, count = _renumbered(codes * len(values) + own)
+    firsts = np.empty(count, np.int64)
+    firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return codes[known.size :], Keys(tuple(_taken(values, own[firsts]) for own, values in parts), count)
+
+
+def key_codes(columns: list[Column]) -> tuple[Array, int]:
+    """A number for each row's key, counted from 0 as they come, and how many there are."""
+    codes, keys = numbered(NO_KEYS, columns)
+    return codes, keys.size
+
+
+def _renumbered(values: Array) -> tuple[Array, int]:
+    coded = pa.array(values).dictionary_encode()
+    return coded.indices.to_numpy(zero_copy_only=False).astype(np.int64), len(coded.dictionary)
+
+
+def _codes(column: Column) -> tuple[Array, Column]:
+    """A number for each value, as they come, and the values by number."""
+    if isinstance(column, list):
+        numbers: dict[tuple[str, object], int] = {}
+        own = [numbers.setdefault((kind(value), value), len(numbers)) for value in column]
+        return np.array(own, np.int64), [value for _, value in numbers]
+    plain = _plain(column)
+    coded = plain.dictionary_encode(null_encoding="encode")
+    return coded.indices.to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary
+
+
+def _concatenated(before: Column, column: Column) -> Column:
+    if isinstance(before, list) or isinstance(column, list):
+        return [*before, *column]
+    return pa.concat_arrays([_plain(before), _plain(column).cast(before.type)])
+
+
+def _plain(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _item(column: Column, number: int) -> Any:
+    return column[number] if isinstance(column, list) else column[number].as_py()
+
+
+def _taken(column: Column, numbers: Array) -> Column:
+    if isinstance(column, list):
+        return [column[number] for number in numbers.tolist()]
+    return column.take(pa.array(numbers))
