@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import tocsin
+from on_spark import READING, expected_in, found_in, named, table_of, typed
 from strategies import SECOND, VALUES, subscriptions, traces
 from tocsin.algebra import semantics
-from tocsin.algebra.check import check
-from tocsin.algebra.pattern import specs
-from tocsin.algebra.predicate import attributes
 from tocsin.algebra.subscription import Subscription
 from tocsin.automata import execute
-from tocsin.events import Catalog, Composite, Event, Interval
+from tocsin.events import Composite, Event, Interval
 from tocsin.languages.registry import parse
 from tocsin.runtime.feed import FOREVER
 from tocsin.runtime.state import from_bytes, to_bytes
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SLOW = settings(deadline=None, suppress_health_check=list(HealthCheck))
-COLUMNS = {"k": "int", "v": "float", "s": "string", "f": "bool"}
 
 
 def found(composites: list[Composite]) -> list[str]:
@@ -99,86 +97,42 @@ def test_many_subscriptions_at_once_find_what_each_finds_alone(
     assert [found(own) for own in together] == [found(execute.detect(one, events)) for one in many]
 
 
-def _typed(subscription: Subscription) -> bool:
-    """Whether the pattern compares only what columns of a table allow, and does not use the attribute of many kinds."""
-    patterns = [subscription.pattern, *(d.pattern for d in subscription.definitions)]
-    named = {name for pattern in patterns for spec in specs(pattern) for name in attributes(spec.filter)}
-    return (
-        "m" not in named
-        and "m." not in f"{subscription.where!r}"
-        and not check(subscription, Catalog(common=COLUMNS))
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.spark
 @settings(SLOW, max_examples=6)
 @given(
-    st.lists(subscriptions().filter(_typed), min_size=8, max_size=8),
+    st.lists(subscriptions().filter(typed), min_size=8, max_size=8),
     st.lists(traces(max_size=10, keys=(None,)), min_size=10, max_size=10),
 )
 def test_spark_finds_what_the_reference_finds(
     spark: SparkSession, many: list[Subscription], streams: list[list[Event]]
 ) -> None:
     """One job for eight patterns over ten keys: each key is a trace of its own."""
-    from tocsin.spark.detect import detect
+    frame = spark.createDataFrame(table_of(streams))
+    rows = tocsin.detect(frame, named(many), **READING).toArrow().to_pylist()
+    got = found_in(rows)
+    assert got == expected_in(many, streams)
+    assert len({row["match_id"] for row in rows}) >= len({text.split(" ", 1)[1] for text in got})
 
-    rows = [
-        (
-            e.id,
-            sorted(e.types),
-            e.interval.start,
-            e.interval.end,
-            key,
-            *(e.attributes.get(name) for name in COLUMNS),
-        )
-        for key, events in enumerate(streams)
-        for e in events
-    ]
-    schema = "id long, type array<string>, a long, b long, key long, k int, v double, s string, f boolean"
-    frame = spark.createDataFrame([(*r[:6], _float(r[6]), *r[7:]) for r in rows], schema)
-    result = detect(
-        frame,
-        {f"p{n}": one for n, one in enumerate(_named(many))},
-        time=("a", "b"),
-        time_unit="us",
-        key="key",
-        id="id",
-        attributes=[],
-    ).collect()
-    got = sorted(
-        f"{row.pattern} {row.key} {_nested([(c.path, c.role if c.type == 'timer' else int(c.id)) for c in row.constituents])}"
-        for row in result
+
+@pytest.mark.slow
+@pytest.mark.spark
+@settings(SLOW, max_examples=2)
+@given(
+    st.lists(subscriptions().filter(typed), min_size=20, max_size=20),
+    st.lists(traces(max_size=10, keys=(None,)), min_size=10, max_size=10),
+)
+def test_a_stream_finds_what_the_reference_finds(
+    spark: SparkSession, many: list[Subscription], streams: list[list[Event]]
+) -> None:
+    """Two hundred cases in one query: events out of order and in pieces, and a restart in the middle."""
+    from tocsin.spark.streamed import DELAY, streamed
+
+    asked = partial(tocsin.detect, pattern=named(many), delay=f"{DELAY}s", shards=2, **READING)
+    rows = streamed(
+        table_of(streams), asked, types="type", moments={"a": 1, "b": 1}, key={"key": 0, "id": -1}
     )
-    expected = sorted(
-        f"p{n} {key} {composite.ids}"
-        for n, one in enumerate(many)
-        for key, events in enumerate(streams)
-        for composite in semantics.detect(one, events)
-    )
-    assert got == expected
-    assert len({row.match_id for row in result}) >= len({text.split(" ", 1)[1] for text in got})
-
-
-def _named(many: list[Subscription]) -> list[Subscription]:
-    return [replace(one, name=f"p{n}") for n, one in enumerate(many)]
-
-
-def _float(value: object) -> float | None:
-    return None if value is None else float(value)  # type: ignore[arg-type]
-
-
-def _nested(leaves: list[tuple[list[int], object]]) -> list[object]:
-    """The constituents as nested lists, from their paths."""
-    nested: list[object] = []
-    for path, leaf in leaves:
-        place = nested
-        for step in path[:-1]:
-            if len(place) < step:
-                place.append([])
-            place = place[step - 1]  # type: ignore[assignment]
-        place.append(leaf)
-    return nested
+    assert found_in(rows) == expected_in(many, streams)
 
 
 def test_traces_can_have_values_of_every_kind() -> None:

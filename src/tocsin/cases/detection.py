@@ -65,12 +65,14 @@ def detect(subscription: Subscription, case: Case, engine: str) -> list[Found]:
             return [found(subscription, composite) for composite in semantics.detect(subscription, events)]
         case "local":
             return [found(subscription, composite) for composite in execute.detect(subscription, events)]
-        case "spark":
+        case "spark" | "stream":
             # Imported here, because it loads Spark.
             from tocsin.cases.tables import detect_on_spark
 
             types = [name for event in events for name in sorted(event.types)]
-            return detect_on_spark(subscription, events, trace.key_names(case), trace.catalog(case, types))
+            return detect_on_spark(
+                subscription, events, trace.key_names(case), trace.catalog(case, types), engine
+            )
         case _:
             raise CaseError("unknown-engine", f"there is no engine {engine!r}")
 

@@ -51,7 +51,7 @@ Answers = Mapping[str, object]
 
 def _is_local(engine: str) -> bool:
     """Whether compiled machines are asked for, not the reference; for questions that no table of events answers."""
-    if engine == "spark":
+    if engine in ("spark", "stream"):
         raise Skip("this is asked of an expression, not of a table of events")
     return engine == "local"
 
@@ -80,11 +80,11 @@ def _alphabet(case: Case, expression: Expression) -> Alphabet:
 def _run(case: Case, engine: str) -> Answers:
     """What an expression pushes, and whether and when it completes."""
     expression, events = expression_of(case["expression"]), _events(case)
-    if engine == "spark":
+    if engine in ("spark", "stream"):
         # Imported here, because it loads Spark.
         from tocsin.cases.sent_tables import run_ecl
 
-        run = run_ecl(expression, events, _reading(case))
+        run = run_ecl(expression, events, _reading(case), engine)
     elif engine == "local":
         run = compiled.run(compiled.compile_machine(construct(expression, _reading(case))), events)
     else:

@@ -43,7 +43,7 @@ _OUTCOME = ("outputs", "triggers", "aborted_at_end", "skipped", "dead")
 
 def _is_local(engine: str) -> bool:
     """Whether compiled acceptors are asked for, not the reference; for questions that no table of events answers."""
-    if engine == "spark":
+    if engine in ("spark", "stream"):
         raise Skip("this is asked of a text, not of a table of events")
     return engine == "local"
 
@@ -132,11 +132,11 @@ def _outcome(case: Case, engine: str, correlation: Correlation, types: Types | N
     """All that a case may ask of a run; an event that is sent on goes by its name unless payload matters."""
     trace = [answers.arrival(written) for written in case["trace"]]
     reading = Reading.of(case.get("options") or {})
-    if engine == "spark":
+    if engine in ("spark", "stream"):
         # Imported here, because it loads Spark.
         from tocsin.cases.sent_tables import run_ksu
 
-        outcome = run_ksu(correlation, trace, reading, types)
+        outcome = run_ksu(correlation, trace, reading, types, engine)
     elif engine == "local":
         outcome = acceptor.run(acceptor.compile_correlation(correlation, reading, types), trace)
     else:
@@ -187,7 +187,11 @@ def _handler(answer: Callable[[Case, str], Answers], *keys: str) -> Handler:
         if engine not in ENGINES:
             raise CaseError("unknown-engine", f"there is no engine {engine!r}")
         expected = dict(only_keys(case.get("expect"), (*keys, "error"), "expect"))
-        if engine == "spark" and expected.pop("aborted_at_end", None) is not None and not expected:
+        if (
+            engine in ("spark", "stream")
+            and expected.pop("aborted_at_end", None) is not None
+            and not expected
+        ):
             raise Skip("a table of outputs does not tell which labels are off")
         if not expected:
             raise CaseError("bad-case", "expect is empty", hint="say what must come out: " + ", ".join(keys))

@@ -7,7 +7,8 @@ from typing import Any
 
 from tocsin.errors import CaseError, did_you_mean
 
-ENGINES = ("reference", "local", "spark")
+ENGINES = ("reference", "local", "spark", "stream")
+USUAL_ENGINES = ENGINES[:3]  # a stream takes many seconds a case
 
 Case = Mapping[str, Any]
 Handler = Callable[[Case, str], tuple[object, object]]  # the case and an engine -> expected, got

@@ -30,13 +30,14 @@ from tocsin.cases.model import Skip
 from tocsin.cases.tables import column
 from tocsin.spark.detect import detect
 from tocsin.spark.session import local_session
+from tocsin.spark.streamed import DELAY, streamed
 from tocsin.values import Value
 
 # With a blank in it, no field of an event can be called the same.
 AT, TIME = "event at", "event time"
 
 
-def run_ecl(expression: ecl.Expression, trace: Sequence[Fields], reading: ecl.Reading) -> Run:
+def run_ecl(expression: ecl.Expression, trace: Sequence[Fields], reading: ecl.Reading, engine: str) -> Run:
     """What an expression pushes, and whether and when it completes."""
     program = ecl.Program((ecl.Subscription(None, expression),), reading=reading)
     names = sorted({name for event in trace for name in event} - {"type"})
@@ -53,7 +54,7 @@ def run_ecl(expression: ecl.Expression, trace: Sequence[Fields], reading: ecl.Re
             for name in sorted({*names, *asked})
         },
     }
-    rows = _rows(columns, len(trace), program, "ecl", asdict(reading))
+    rows = _rows(columns, len(trace), program, "ecl", asdict(reading), engine)
     constants = {
         str(node.output.value): node.output.value
         for node in ecl.walk(expression)
@@ -71,7 +72,7 @@ def _value(field: FieldValue) -> Value:
 
 
 def run_ksu(
-    correlation: Correlation, trace: Sequence[Arrival], reading: Reading, types: Types | None
+    correlation: Correlation, trace: Sequence[Arrival], reading: Reading, types: Types | None, engine: str
 ) -> Outcome:
     """What a correlation sends, and when it triggers; not which labels are off in the end."""
     named = sorted({name for branch in correlation.branches for name in events(branch)})
@@ -90,6 +91,7 @@ def run_ksu(
         Library((whole,)),
         "ksu",
         {**asdict(reading), "triggers": "true"},
+        engine,
         types=types,
         ports={whole.name: {name: name for name in port}},
     )
@@ -117,14 +119,29 @@ def _rows(
     pattern: ecl.Program | Library,
     language: str,
     options: Mapping[str, object],
+    engine: str,
     **others: Any,
 ) -> list[dict[str, Any]]:
     """What is sent, in the order of the events that brought it."""
     at = pa.array(range(1, length + 1), pa.int64())
-    frame = local_session().createDataFrame(pa.table({AT: at, TIME: at, **columns}))
-    found = detect(
-        frame, {"": pattern}, language=language, time=TIME, time_unit="s", id=AT, options=options, **others
-    )
+    table = pa.table({AT: at, TIME: at, **columns})
+
+    def asked(events: Any) -> Any:
+        return detect(
+            events,
+            {"": pattern},
+            language=language,
+            time=TIME,
+            time_unit="s",
+            id=AT,
+            options=options,
+            delay=f"{DELAY}s",
+            **others,
+        )
+
+    if engine == "stream":
+        return sorted(streamed(table, asked, types="type", moments={TIME: 1_000_000}), key=_at)
+    found = asked(local_session().createDataFrame(table))
     return sorted(found.toArrow().to_pylist(), key=_at)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from tocsin.events.event import Nested
 from tocsin.spark.detect import detect
 from tocsin.spark.replay import replay
 from tocsin.spark.session import local_session
+from tocsin.spark.streamed import DELAY, streamed
 from tocsin.values import Value, kind
 
 # With a blank in it, no attribute that a pattern can name is called the same.
@@ -32,16 +34,27 @@ _LARGEST_EXACT_FLOAT = 1 << 53
 
 
 def detect_on_spark(
-    subscription: Subscription, events: Sequence[Event], key: Sequence[str], catalog: Catalog
+    subscription: Subscription, events: Sequence[Event], key: Sequence[str], catalog: Catalog, engine: str
 ) -> list[Found]:
-    """The matches of a subscription in a table with a row for each event."""
+    """The matches of a subscription in a table with a row for each event, or in a stream of them."""
     table = as_table(subscription, events)
-    frame = local_session().createDataFrame(table)
-    matches = detect(
-        frame, subscription, time=(START, END), type=TYPES, id=ID, key=key or None, catalog=catalog
+    asked = partial(
+        detect,
+        pattern=replace(subscription, detection=None),  # the table has no arrivals, and no sources
+        time=(START, END),
+        type=TYPES,
+        id=ID,
+        key=key or None,
+        catalog=catalog,
+        delay=f"{DELAY}s",
     )
+    if engine == "stream":
+        first = {name: table.column(name)[0].as_py() for name in (ID, *key)} if events else {}
+        rows = streamed(table, asked, types=TYPES, moments={START: 1, END: 1}, key=first)
+    else:
+        rows = asked(local_session().createDataFrame(table)).toArrow().to_pylist()
     ids = {str(event.id): event.id for event in events}
-    return [_found(subscription, row, ids) for row in matches.toArrow().to_pylist()]
+    return [_found(subscription, row, ids) for row in rows]
 
 
 def replay_on_spark(

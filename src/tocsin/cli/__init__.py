@@ -19,7 +19,7 @@ from types import ModuleType
 import tocsin
 from tocsin.errors import TocsinError
 
-COMMANDS = ("run", "detect", "explain", "check", "test", "bench", "warm")
+COMMANDS = ("run", "detect", "explain", "check", "test", "state", "bench", "warm")
 _EXAMPLES = """\
 examples:
   tocsin detect '[Door];[Alarm]' --from events.parquet --key room

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tocsin.cases.files import read_cases
-from tocsin.cases.model import ENGINES
+from tocsin.cases.model import ENGINES, USUAL_ENGINES
 from tocsin.cases.runner import Outcome, described, reasons, run_cases, summary
 from tocsin.errors import CaseError, InputError, did_you_mean
 
@@ -45,10 +45,11 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a YAML file of cases")
     parser.add_argument(
         "--engine",
-        default=",".join(ENGINES),
+        default=",".join(USUAL_ENGINES),
         metavar="NAME,…",
         help="what runs the cases: reference (the meaning in plain Python), local (the kernels in this "
-        "process), spark; all of them if not given",
+        "process), spark (a table), and, only if it is named, stream (Structured Streaming, with events out of "
+        "order and a restart; some ten seconds a case)",
     )
     parser.add_argument(
         "--skip-unknown", action="store_true", help="skip cases of a kind or language that is not known"

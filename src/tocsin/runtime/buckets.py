@@ -39,6 +39,7 @@ class Entry(NamedTuple):
     keys: int
     partial_matches: int
     waiting: int
+    oldest: int | None  # end of the oldest event that is remembered
 
 
 class Head(NamedTuple):
@@ -95,7 +96,12 @@ def step(
         else:
             store[number, bucket] = done.memory
             entries[bucket] = Entry(
-                done.wakeup, len(done.memory), done.keys, done.partial_matches, done.waiting
+                done.wakeup,
+                len(done.memory),
+                done.keys,
+                done.partial_matches,
+                done.waiting,
+                done.oldest,
             )
     after = Head(until, head.bits, entries)
     return Step(_cut(job, number, after, store), found, kept, late_events)
@@ -131,7 +137,13 @@ def _cut(job: ShardJob, number: int, head: Head, store: Store) -> Head:
                 if memory is not None:
                     store[number, one] = memory
                     # Each half may be due when the whole was; exact numbers come when it is touched.
-                    half = (part // 2 for part in entry[2:])
-                    entries[one] = Entry(entry.wakeup, len(memory), *half)
+                    entries[one] = Entry(
+                        entry.wakeup,
+                        len(memory),
+                        entry.keys // 2,
+                        entry.partial_matches // 2,
+                        entry.waiting // 2,
+                        entry.oldest,
+                    )
         head = Head(head.until, head.bits + 1, entries)
     return head

@@ -64,6 +64,7 @@ class Advance(NamedTuple):
     keys: int
     partial_matches: int
     waiting: int  # events that have come, but are not decided yet
+    oldest: int | None = None  # end of the oldest event that is remembered
 
 
 class Remembered(NamedTuple):
@@ -104,7 +105,8 @@ def advance(job: ShardJob, line: Line, memory: bytes | None, arrived: pa.Table |
     if not held and not state.keys.size:
         return Advance(None, found, None, 0, 0, 0)
     kept = remember(Remembered(state, waiting))
-    return Advance(kept, found, _wakeup(plan, state, waiting), state.keys.size, state.partial_matches, held)
+    wakeup, oldest = _wakeup(plan, state, waiting), _oldest(state, waiting)
+    return Advance(kept, found, wakeup, state.keys.size, state.partial_matches, held, oldest)
 
 
 def split(job: ShardJob, line: Line, memory: bytes, bits: int) -> tuple[bytes | None, bytes | None]:
@@ -223,6 +225,11 @@ def _batch(plan: Plan, events: pa.Table, known: Keys, keys: int) -> Batch:
         # The state keeps events of several batches in one table, and another batch may have copies.
         events = events.append_column("copy", pa.array(np.zeros(len(order), np.int64)))
     return batch_of(plan, events, order, keys)._replace(numbers=(codes[order], names))
+
+
+def _oldest(state: State, waiting: pa.Table | None) -> int | None:
+    ends = [table.column("end") for table in (state.events, waiting) if table is not None and table.num_rows]
+    return min((pc.min(column).as_py() for column in ends), default=None)
 
 
 def _wakeup(plan: Plan, state: State, waiting: pa.Table | None) -> int | None:

@@ -18,11 +18,14 @@ from pyspark.java_gateway import launch_gateway
 from tocsin.errors import SetupError
 from tocsin.spark.java import Java
 
-# What Java itself prints on start, before any logging exists that could be told to be silent. Both come from
-# options that Spark's own launcher passes, and mean nothing to the user.
+# What Java itself prints on start, before any logging exists that could be told to be silent (both come from
+# options that Spark's own launcher passes), and what PySpark prints whenever a query with state starts. All
+# of it means nothing to the user.
 _NOISE = re.compile(
     rb"WARNING: Using incubator modules: jdk\.incubator\.vector\s*"
     rb"|WARNING: package sun\.security\.action not in java\.base\s*"
+    rb"|(?:Starting )?Streaming TransformWithStateInPandas Python worker.*\s*"
+    rb"|\s*"
 )
 
 # The gateway has a line of its own because Spark, taking it for an interactive shell, would set the level to

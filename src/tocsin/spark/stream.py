@@ -48,6 +48,7 @@ _FIGURES = pa.schema(
         pa.field("shard", pa.int32()),
         *(pa.field(name, pa.int64()) for name in ("keys", "partial_matches", "waiting", "bytes", "late")),
         pa.field("until", pa.timestamp("us", tz="UTC")),
+        pa.field("oldest", pa.timestamp("us", tz="UTC")),
         pa.field("left_out", pa.list_(pa.string())),
     ]
 )
@@ -146,14 +147,7 @@ class ShardProcessor(StatefulProcessor):
         if data is None:
             self._outlines.update((pickle.dumps([outline(line) for line in self._job.lines], protocol=5),))
             return [Head(LONG_AGO) for _ in self._paces], [Pace(settings) for settings in self._paces]
-        version, *others = pickle.loads(bytes(data[0]))
-        if version != VERSION:
-            raise InputError(
-                "checkpoint-version",
-                f"this checkpoint has version {version}, and this tocsin reads version {VERSION}",
-                hint="start from a fresh checkpoint, or use the tocsin that wrote it",
-            )
-        purpose, heads, paces = others
+        purpose, heads, paces = _readable(bytes(data[0]))
         shape, patterns = self._purpose
         if purpose[0] != shape:
             raise InputError(
@@ -263,6 +257,25 @@ def _fitting(found: pa.Table, schema: pa.Schema) -> pa.Table:
     return found.append_column(schema.field("late"), pa.nulls(found.num_rows, pa.string()))
 
 
+def remembered_figures(shard: int, head: bytes) -> pa.Table:
+    """The figures of a shard from the head that a checkpoint holds of it."""
+    _, heads, paces = _readable(head)
+    return _figures(shard, heads, paces, 0)
+
+
+def _readable(data: bytes) -> tuple[tuple[bytes, bytes], list[Head], list[Pace]]:
+    """What a head says: its purpose, and of each line buckets and time."""
+    version, *others = pickle.loads(data)
+    if version != VERSION:
+        raise InputError(
+            "checkpoint-version",
+            f"this checkpoint has version {version}, and this tocsin reads version {VERSION}",
+            hint="start from a fresh checkpoint, or use the tocsin that wrote it",
+        )
+    purpose, heads, paces = others
+    return purpose, heads, paces
+
+
 def _figures(shard: int, heads: list[Head], paces: list[Pace], late: int) -> pa.Table:
     entries = [entry for head in heads for entry in head.entries.values()]
     until = min(head.until for head in heads)
@@ -274,6 +287,7 @@ def _figures(shard: int, heads: list[Head], paces: list[Pace], late: int) -> pa.
         "bytes": sum(entry.size for entry in entries),
         "late": late,
         "until": until if until > LONG_AGO else None,
+        "oldest": min((entry.oldest for entry in entries if entry.oldest is not None), default=None),
         "left_out": sorted({name for pace in paces for name in pace.left_out}),
     }
     return pa.Table.from_pylist([row], _FIGURES)
