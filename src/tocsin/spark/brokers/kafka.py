@@ -112,20 +112,20 @@ def write_kafka(messages: DataFrame, server: KafkaServer, topic: str | None = No
     At least once: a task that is run again writes its messages again. The `id` goes along as a header.
     """
     _check_connector(messages.sparkSession)
-    _rows(messages, topic).write.format("kafka").options(**_producer(server, topic)).mode("append").save()
+    _rows(messages, topic).write.format("kafka").options(**_producer(server)).mode("append").save()
 
 
 def kafka_sink(messages: DataFrame, server: KafkaServer, topic: str | None = None) -> DataStreamWriter:
     """A writer for a streaming table, to which trigger and checkpoint are still to be added."""
     _check_connector(messages.sparkSession)
-    return _rows(messages, topic).writeStream.format("kafka").options(**_producer(server, topic))
+    return _rows(messages, topic).writeStream.format("kafka").options(**_producer(server))
 
 
 def kafka_error(error: BaseException) -> BrokerError | None:
     """What a failure in Kafka's Java client means, or None if it comes from elsewhere."""
     text = str(error)
     if isinstance(error, Py4JJavaError):
-        text = str(error.java_exception.toString()) + text
+        text = f"{error.java_exception.toString()}\n{text}"
     if "kafka" not in text.lower():
         return None
     for sign, code, hint in _FAILURES:
@@ -179,33 +179,34 @@ def _headers() -> Column:
 
 
 def _rows(messages: DataFrame, topic: str | None) -> DataFrame:
-    """The columns that Spark's sink knows: the id becomes a header, and a topic for all is an option."""
-    entry = "named_struct('key', {}, 'value', cast({} as binary))"
-    own = f"transform(map_entries(coalesce(headers, map())), h -> {entry.format('h.key', 'h.value')})"
-    ours = f"if(id is null, array(), array({entry.format(chr(39) + 'id' + chr(39), 'id')}))"
-    rows = outgoing(messages, _COLUMNS).select(
-        "value", "key", "topic", F.expr(f"concat({own}, {ours})").alias("headers")
-    )
+    """The columns that Spark's sink knows; the id becomes a header."""
     if topic is None and "topic" not in messages.columns:
         raise InputError(
             "no-topic", "it is not said which topic to write to", hint="give a topic, or a column topic"
         )
-    if topic is not None and "topic" in messages.columns:
-        return rows.withColumn("topic", F.coalesce("topic", F.lit(topic)))
-    return rows if topic is None else rows.drop("topic")
+    none = F.expr("cast(array() as array<struct<key:string,value:binary>>)")
+    own = F.transform(F.map_entries("headers"), lambda h: _header(h["key"], h["value"]))
+    ours = F.when(F.col("id").isNotNull(), F.array(_header(F.lit("id"), F.col("id"))))
+    return outgoing(messages, _COLUMNS).select(
+        "value",
+        "key",
+        F.coalesce("topic", F.lit(topic)).alias("topic"),
+        F.concat(F.coalesce(own, none), F.coalesce(ours, none)).alias("headers"),
+    )
 
 
-def _producer(server: KafkaServer, topic: str | None) -> dict[str, str]:
-    milliseconds = str(int(server.patience * 1000))
-    options = {
+def _header(name: Column, value: Column) -> Column:
+    return F.struct(name.alias("key"), value.cast("binary").alias("value"))
+
+
+def _producer(server: KafkaServer) -> dict[str, str]:
+    milliseconds = int(server.patience * 1000)
+    return {
         "includeHeaders": "true",
-        "kafka.max.block.ms": milliseconds,
-        "kafka.delivery.timeout.ms": str(
-            max(int(milliseconds), 31_000)
-        ),  # not below the time for one request
+        "kafka.max.block.ms": str(milliseconds),
+        "kafka.delivery.timeout.ms": str(2 * milliseconds),
         **_client(server),
     }
-    return options
 
 
 def _client(server: KafkaServer) -> dict[str, str]:
@@ -218,7 +219,10 @@ def _client(server: KafkaServer) -> dict[str, str]:
         raise InputError("bad-option", "Kafka is given user and password here, not a token", hint="use user")
     at_least("patience", server.patience, 1)
     encryption = "SSL" if access.encrypted else "PLAINTEXT"
-    settings = {"kafka.bootstrap.servers": server.servers}
+    settings = {
+        "kafka.bootstrap.servers": server.servers,
+        "kafka.request.timeout.ms": str(int(server.patience * 1000)),
+    }
     if access.user is not None:
         login = f'username="{_quoted(access.user)}" password="{_quoted(access.password or "")}"'
         settings["kafka.sasl.mechanism"] = server.mechanism
