@@ -58,8 +58,10 @@ def test_a_restarted_query_gets_what_came_while_it_was_away(
 
 def test_a_broker_that_is_restarted(spark: SparkSession, broker: Broker, tmp_path: Path) -> None:
     server = server_of(broker)
-    query = start(stream_mqtt(spark, server, wanted(tmp_path)), tmp_path, processingTime="200 milliseconds")
-    send_when_subscribed(server, tmp_path, range(100))
+    messages = stream_mqtt(spark, server, wanted(tmp_path))
+    assert run_available(messages, tmp_path) == []
+    query = start(messages, tmp_path, processingTime="200 milliseconds")
+    send(server, range(100))
     wait_for_rows(spark, query, tmp_path, 100)
     broker.stop()
     broker.start()
