@@ -24,6 +24,7 @@ _CONNECTOR = (
     "org.apache.kafka:kafka-clients:3.9.0",
     "org.apache.commons:commons-pool2:2.12.0",
 )
+_FETCH_SECONDS = 300
 _POM = """\
 <project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -46,10 +47,16 @@ def _maven(folder: Path, *words: str) -> bool:
     maven = shutil.which("mvn")
     if maven is None:
         return False
-    command = [maven, "-q", "-B", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=600).returncode == 0
+    try:
+        subprocess.run(
+            [maven, "-q", "-B", *words], cwd=folder, capture_output=True, check=True, timeout=_FETCH_SECONDS
+        )
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+        return False
+    return True
 
 
+@functools.cache
 def connector_jars(fetch: bool) -> list[str]:
     """Spark's Kafka connector, if it is there or can be fetched."""
     folder = _cache() / "kafka-connector"
