@@ -20,11 +20,16 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     """The one Spark session of the test run; it takes seconds to start."""
     # Imported here, so that a run without Spark tests does not load Spark.
+    from kafka_node import connector_jars
     from tocsin.spark.session import local_session
 
-    session = local_session("tocsin-tests", cores=2)
+    # Jars must be there when Spark starts. They are fetched only if a test of this run wants them.
+    jars = connector_jars(fetch=any("test_kafka" in item.nodeid for item in request.session.items))
+    session = local_session(
+        "tocsin-tests", cores=2, extra_conf={"spark.jars": ",".join(jars)} if jars else {}
+    )
     yield session
     session.stop()

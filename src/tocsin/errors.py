@@ -106,6 +106,10 @@ class SetupError(TocsinError, RuntimeError):
     """The machine lacks something Tocsin needs, such as Java."""
 
 
+class BrokerError(TocsinError, RuntimeError):
+    """A message broker cannot be reached, does not let us in, or no longer has what was asked for."""
+
+
 class InputError(TocsinError, ValueError):
     """The events do not fit the pattern: a missing column, a wrong type, a time that cannot be read."""
 

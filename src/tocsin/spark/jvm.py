@@ -29,8 +29,8 @@ _NOISE = re.compile(
 )
 
 # The gateway has a line of its own because Spark, taking it for an interactive shell, would set the level to
-# WARN and say so. The classes set to "off" log a failed task, up to five times, that the caller gets as an
-# exception anyway.
+# WARN and say so. The classes set to "off" log a failed task, up to five times, or a broker that refuses us, once a
+# second, that the caller gets as an exception anyway.
 _LOGGING = """\
 rootLogger.level = error
 rootLogger.appenderRef.stderr.ref = console
@@ -51,6 +51,10 @@ logger.writer.name = org.apache.spark.sql.execution.datasources.FileFormatWriter
 logger.writer.level = off
 logger.writer2.name = org.apache.spark.sql.execution.datasources.v2
 logger.writer2.level = off
+logger.stream.name = org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution
+logger.stream.level = off
+logger.kafka.name = org.apache.kafka
+logger.kafka.level = off
 """
 
 
