@@ -11,8 +11,10 @@ from tocsin.runtime import groups
 from tocsin.runtime import tokens as kernel
 from tocsin.runtime.counting import Counts
 from tocsin.runtime.grouped import Groups
+from tocsin.runtime.groups import PART_REF
 from tocsin.runtime.interning import Interned
 from tocsin.runtime.program import VERSION, Array, Detector, Plan, Program
+from tocsin.runtime.ranked import Ranks
 from tocsin.runtime.state import Composite, Memory, State, Tokens
 from tocsin.runtime.walk import Walks
 
@@ -91,6 +93,10 @@ def _renumbered(
             return _walks(one, keys, refs)
         case Counts():
             return one._replace(keys=_mapped(one.keys, keys))
+        case Ranks():
+            for table in (one.links, one.log):
+                table[:, PART_REF] = _mapped(table[:, PART_REF], refs)
+            return one._replace(keys=_mapped(one.keys, keys))
         case Groups():
             one.nodes[:, groups.REF] = _mapped(one.nodes[:, groups.REF], refs)
             return one._replace(keys=_mapped(one.keys, keys))
@@ -125,6 +131,8 @@ def _held_refs(one: Memory) -> list[Array]:
             return [one.registers[:, :, 0]]
         case Counts():
             return []
+        case Ranks():
+            return [one.links[:, PART_REF], one.log[:, PART_REF]]
         case Groups():
             return [one.nodes[:, groups.REF]]
         case Tokens():

@@ -11,10 +11,8 @@ from tocsin.runtime import groups as kernel
 from tocsin.runtime import tokens
 from tocsin.runtime.found import Matches
 from tocsin.runtime.limits import shown_key, too_many_partial_matches
-from tocsin.runtime.machine import Known, Machine, Tables, Unsuitable, timer_of
+from tocsin.runtime.machine import MOST_QUESTIONS, Known, Machine, Tables, Unsuitable, timer_of
 from tocsin.runtime.program import NOTHING, Array, Choice, Program
-
-MOST_QUESTIONS = 62  # of one program, as bits of a mask
 
 
 class Groups(NamedTuple):

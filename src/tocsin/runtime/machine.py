@@ -17,7 +17,9 @@ that time goes on is a letter of its own.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -25,6 +27,8 @@ from tocsin.runtime.program import ANYTHING, NOTHING, Array, Choice, Program
 
 MAX_PLACES = 256
 MAX_LETTERS = 1024
+MOST_QUESTIONS = 62  # of one program, as bits of a mask
+MOST_TRIED = 1 << 13  # masks, to see whether a machine can outgrow its bounds
 NO_WINDOW = np.int64(1) << np.int64(61)
 EMIT = -2  # instead of a place: the match is complete
 NOWHERE = -1
@@ -38,6 +42,7 @@ States = tuple[int, ...]  # states of the program, sorted
 Way = tuple[bool, States]  # whether it is fresh, and where it waits
 Ways = tuple[Way, ...]  # of one first event, in the order of their events
 Place = tuple[Ways, int]  # all ways, and which of them waits here
+_T = TypeVar("_T")
 
 
 class Unsuitable(Exception):  # noqa: N818  (not an error: another kernel takes over)
@@ -157,13 +162,67 @@ class Machine:
         self._masks: dict[int, int] = {}
         self._outcomes: dict[tuple[Way, int], _Outcome] = {}
         self._single: dict[tuple[int, int, bool], tuple[str, States, bool, int]] = {}
+        self._some = choice.take != "all" and choice.matches != "leftmost"  # of the matches of one event
+        self._settled: bool | None = None
         self.tables: Tables | None = None
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a kernel runs it that does not know each partial match, so that there is no way back to single tokens.
+
+        The machine then never outgrows its bounds, whatever events bring. It takes a limited time to be sure of that.
+        """
+        if self._settled is None and self._some:
+            try:
+                self._try_all_masks()
+                self._settled = True
+            except Unsuitable:
+                self._settled = False
+        return bool(self._settled)
+
+    def _try_all_masks(self) -> None:
+        if len(self._program.specs) > MOST_QUESTIONS:
+            raise Unsuitable
+        tried, count = 0, 0
+        start_sets = {tuple(sorted(set(self._program.starts.tolist()))): 0}
+        places: dict[Ways, None] = {}
+        for begin in discovered(start_sets):
+            for mask in self._masks_that_differ(begin):
+                outcome = self._outcome((False, begin), mask, starting=True)
+                start_sets.setdefault(outcome.left, 0)
+                if outcome.taken:
+                    places.setdefault(((self._strong, outcome.taken),))
+                tried += 1
+        for ways in discovered(places):
+            count += len(ways)
+            ticks: list[int | None] = [_TICK] if self._strong else []
+            for happening in [*self._masks_that_differ(s for _, states in ways for s in states), *ticks]:
+                for _, target, *_ in self._moves(ways, happening)[0]:
+                    if target is not None:
+                        places.setdefault(target)
+                tried += 1
+            if count > MAX_PLACES or tried > MOST_TRIED:
+                raise Unsuitable
+
+    def _masks_that_differ(self, states: Iterable[int]) -> Iterator[int]:
+        """Every set of answers to the questions of some states."""
+        program, asked = self._program, set[int]()
+        for state in states:
+            for test in program.moves[program.states[state, 0] : program.states[state, 1], 0].tolist():
+                first, last, first_of_domain, last_of_domain = program.tests[test, 2:].tolist()
+                asked.update(program.spec_list[first:last].tolist())
+                asked.update(program.spec_list[first_of_domain:last_of_domain].tolist())
+        if 1 << len(asked) > MOST_TRIED:
+            raise Unsuitable
+        for size in range(len(asked) + 1):
+            for chosen in combinations(sorted(asked), size):
+                yield sum(1 << spec for spec in chosen)
 
     def with_masks(self, masks: list[int]) -> Tables:
         """The tables, with these masks among their letters."""
         new = [mask for mask in dict.fromkeys(masks) if mask not in self._masks]
         if new or self.tables is None:
-            if len(self._masks) + len(new) > MAX_LETTERS:
+            if len(self._masks) + len(new) > MAX_LETTERS and not self.goes_on:
                 raise Unsuitable
             before = dict(self._masks)
             for mask in new:
@@ -191,7 +250,7 @@ class Machine:
                 waiting.append(ways)
             return places[ways, index]
 
-        for begin in start_sets_of(start_sets):
+        for begin in discovered(start_sets):
             row = [(start_sets[begin], NOWHERE, False, 0)]
             for mask in self._masks:
                 outcome = self._outcome((False, begin), mask, starting=True)
@@ -370,12 +429,13 @@ class Machine:
         return True
 
 
-def start_sets_of(known: dict[States, int]):  # type: ignore[no-untyped-def]
-    """The start sets, those included that are found while they are gone through."""
+def discovered(known: dict[_T, Any]) -> Iterator[_T]:
+    """What is known, with all that becomes known while it is gone through."""
     done = 0
     while done < len(known):
-        yield list(known)[done]
-        done += 1
+        for one in list(known)[done:]:
+            done += 1
+            yield one
 
 
 _MACHINES: dict[
