@@ -11,8 +11,9 @@ from tocsin.runtime import groups as kernel
 from tocsin.runtime import tokens
 from tocsin.runtime.found import Matches
 from tocsin.runtime.limits import shown_key, too_many_partial_matches
-from tocsin.runtime.machine import MOST_QUESTIONS, Known, Machine, Tables, Unsuitable, timer_of
+from tocsin.runtime.machine import ESCAPED, MOST_QUESTIONS, Known, Machine, Tables, Unsuitable
 from tocsin.runtime.program import NOTHING, Array, Choice, Program
+from tocsin.runtime.window import timer_of
 
 
 class Groups(NamedTuple):
@@ -102,10 +103,12 @@ def run(
         tables.starts,
         tables.window,
         tables.tick,
+        tables.escapes,
         choice.matches == "leftmost",
         roots,
         begun,
         before.nodes,
+        np.sort(before.nodes[before.nodes[:, kernel.BEFORE] < 0, kernel.TIME]),
         keep,
         limit,
     )
@@ -141,7 +144,8 @@ def as_tokens(program: Program, groups: Groups) -> tuple[Array, Array, dict[int,
                 chain = _chain(groups.nodes, path, count)
                 nodes.append(chain)
                 count += len(chain)
-                for state in ways[index][1]:
+                how, states = ways[index]
+                for state in states:
                     row = np.full(where[tokens.WIDTH], -1, np.int64)
                     row[[tokens.STATE, tokens.KEY, tokens.NODE]] = state, key, count - 1
                     row[tokens.LAST_START] = chain[-1, tokens.BEGIN]
@@ -149,7 +153,7 @@ def as_tokens(program: Program, groups: Groups) -> tuple[Array, Array, dict[int,
                     # Events have no length and lie after all that came before, so no strong link holds any of them back.
                     row[where[tokens.LINK_AT] : where[tokens.TIMER_AT]] = tokens.LONG_AGO
                     row[where[tokens.TIMER_AT] : where[tokens.NEXT_AT]] = tokens.NEVER
-                    if state in timers:
+                    if state in timers and not how & ESCAPED:
                         deadline = chain[0, tokens.TIME] + program.timers[timers[state], 0]
                         row[where[tokens.TIMER_AT] + timers[state]] = deadline
                     rows.append(row)

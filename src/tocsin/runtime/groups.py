@@ -29,6 +29,7 @@ MATCH_KEY, MATCH_LENGTH, MATCH_WIDTH = range(3)
 PART_REF, PART_ROLE, PART_TIME, PART_BEGIN, PART_WIDTH = range(5)
 # Counters.
 NODES, MATCHES, PARTS, COUNTERS = range(4)
+NEVER = np.int64(1) << np.int64(62)  # the LATEST of what no window ends
 _SPINE = 64  # no right branch of a heap of fewer than 2^64 nodes is longer
 
 
@@ -194,6 +195,71 @@ def _let_time_go_on(  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True)
+def _is_there(times, first, last, time):  # type: ignore[no-untyped-def]
+    """Whether a time is among some that are sorted."""
+    at = first + np.searchsorted(times[first:last], time)
+    return at < last and times[at] == time
+
+
+@nb.njit(cache=True)
+def _copy_of(copies, node):  # type: ignore[no-untyped-def]
+    return copies[node] if node in copies else np.int64(-1)
+
+
+@nb.njit(cache=True)
+def _begun_at(nodes, counts, group, time, spine):  # type: ignore[no-untyped-def]
+    """The partial matches of a group whose first event ended at a time, for ever; -1 if there are none.
+
+    Looks at every node of the group: nothing in a heap leads to its oldest starts.
+    """
+    below = {group}
+    waiting = [group]
+    while len(waiting):
+        node = waiting.pop()
+        for column in (BEFORE, LEFT, RIGHT):
+            other = nodes[node, column]
+            if other >= 0 and nodes[other, LATEST] >= time and other not in below:
+                below.add(other)
+                waiting.append(other)
+    copies = {np.int64(-1): np.int64(-1)}  # of a node and all that is at its sides
+    for node in sorted(list(below)):  # what is below a node stands before it  # noqa: C414
+        if counts[NODES] + 4 * _SPINE > len(nodes):
+            nodes = grown(nodes, 2 * len(nodes))
+        copy, before = np.int64(-1), _copy_of(copies, nodes[node, BEFORE])
+        if before >= 0 or (nodes[node, BEFORE] < 0 and nodes[node, TIME] == time):
+            copy = _new(
+                nodes,
+                counts,
+                nodes[node, REF],
+                nodes[node, ROLE],
+                nodes[node, TIME],
+                nodes[node, BEGIN],
+                before,
+            )
+            nodes[copy, LATEST] = NEVER
+        for column in (LEFT, RIGHT):
+            other = _copy_of(copies, nodes[node, column])
+            if other >= 0:
+                copy = other if copy < 0 else _merge(nodes, counts, copy, other, spine)
+        copies[node] = copy
+    return nodes, copies[group]
+
+
+@nb.njit(cache=True)
+def _let_some_escape(nodes, counts, own, escapes, time, spine):  # type: ignore[no-untyped-def]
+    """What began at a time, one window ago, and took an event of this very moment may go on without a window."""
+    for at in range(len(escapes)):
+        group, to = own[escapes[at, 0]], escapes[at, 1]
+        if group >= 0 and nodes[group, LATEST] >= time:
+            nodes, free = _begun_at(nodes, counts, group, time, spine)
+            if free >= 0:
+                if counts[NODES] + 4 * _SPINE > len(nodes):
+                    nodes = grown(nodes, 2 * len(nodes))
+                own[to] = free if own[to] < 0 else _merge(nodes, counts, free, own[to], spine)
+    return nodes
+
+
+@nb.njit(cache=True)
 def run(  # type: ignore[no-untyped-def]
     rows,
     transfers,
@@ -203,17 +269,19 @@ def run(  # type: ignore[no-untyped-def]
     starts,
     window,
     tick,
+    escapes,
     leftmost,
     groups,
     begun,
     nodes,
+    firsts,
     keep,
     limit,
 ):
     """Feed the rows of every key to its groups.
 
     `groups` (keys, places) are the groups before and after, `begun` (keys) the sets of start states; without `keep` they are
-    left as they were, and nodes are used again for the next key. Where one event completes more than `limit` matches it
+    left as they were, and nodes are used again for the next key. `firsts` are the times of the first events among `nodes`, sorted. Where one event completes more than `limit` matches it
     stops; the last number is then that of the key, from 1.
     """
     places = groups.shape[1]
@@ -254,9 +322,13 @@ def run(  # type: ignore[no-untyped-def]
             if row == stop:
                 break
             letter = letters[signature[row]]
+            end = row_end[row]
+            if len(escapes) and fresh and end > moment:
+                since = moment - window
+                if _is_there(row_end, offsets[key], row, since) or _is_there(firsts, 0, len(firsts), since):
+                    nodes = _let_some_escape(nodes, counts, own, escapes, since, spine)
             if counts[NODES] + most > len(nodes):
                 nodes = grown(nodes, 2 * len(nodes))
-            end = row_end[row]
             if fresh and end > moment:
                 _let_time_go_on(
                     nodes, counts, own, arriving, transfers, transfer_at, leaving, leaving_at, tick, spine
@@ -322,6 +394,11 @@ def run(  # type: ignore[no-untyped-def]
                 own[:] = -1
         if keep:
             if fresh:
+                since = moment - window
+                if len(escapes) and (
+                    _is_there(row_end, offsets[key], stop, since) or _is_there(firsts, 0, len(firsts), since)
+                ):
+                    nodes = _let_some_escape(nodes, counts, own, escapes, since, spine)
                 if counts[NODES] + most > len(nodes):
                     nodes = grown(nodes, 2 * len(nodes))
                 _let_time_go_on(

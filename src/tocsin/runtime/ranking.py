@@ -51,8 +51,9 @@ from tocsin.runtime.groups import (
     PART_WIDTH,
 )
 from tocsin.runtime.growing import grown
-from tocsin.runtime.machine import BEGUN, COMPLETE, EMIT, FIRST_ROLE, FROM, NEXT_START, NO_WINDOW, TAKES, TO
+from tocsin.runtime.machine import BEGUN, COMPLETE, EMIT, FIRST_ROLE, FROM, NEXT_START, TAKES, TO
 from tocsin.runtime.machine import ROLE as TRANSFER_ROLE
+from tocsin.runtime.window import NO_WINDOW
 
 
 @nb.njit(cache=True)
