@@ -281,8 +281,8 @@ def run(  # type: ignore[no-untyped-def]
     """Feed the rows of every key to its groups.
 
     `groups` (keys, places) are the groups before and after, `begun` (keys) the sets of start states; without `keep` they are
-    left as they were, and nodes are used again for the next key. `firsts` are the times of the first events among `nodes`, sorted. Where one event completes more than `limit` matches it
-    stops; the last number is then that of the key, from 1.
+    left as they were, and nodes are used again for the next key. `firsts` are the times of the first events among `nodes`,
+    sorted. Where one event completes more than `limit` matches it stops; the last number is then that of the key, from 1.
     """
     places = groups.shape[1]
     own = np.empty(places, np.int64)
