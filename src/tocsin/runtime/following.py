@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tocsin.runtime import groups
+from tocsin.runtime import heap
 from tocsin.runtime import tokens as kernel
 from tocsin.runtime.counting import Counts
 from tocsin.runtime.grouped import Groups
@@ -98,7 +98,7 @@ def _renumbered(
                 table[:, PART_REF] = _mapped(table[:, PART_REF], refs)
             return one._replace(keys=_mapped(one.keys, keys))
         case Groups():
-            one.nodes[:, groups.REF] = _mapped(one.nodes[:, groups.REF], refs)
+            one.nodes[:, heap.REF] = _mapped(one.nodes[:, heap.REF], refs)
             return one._replace(keys=_mapped(one.keys, keys))
         case Tokens():
             return _tokens(one, detector, keys, values, refs)
@@ -134,7 +134,7 @@ def _held_refs(one: Memory) -> list[Array]:
         case Ranks():
             return [one.links[:, PART_REF], one.log[:, PART_REF]]
         case Groups():
-            return [one.nodes[:, groups.REF]]
+            return [one.nodes[:, heap.REF]]
         case Tokens():
             return [one.nodes[:, kernel.REF], one.held.refs]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tocsin.errors import LimitError
 from tocsin.runtime import groups as kernel
-from tocsin.runtime import tokens
+from tocsin.runtime import heap, tokens
 from tocsin.runtime.found import Matches
 from tocsin.runtime.limits import shown_key, too_many_partial_matches
 from tocsin.runtime.machine import ESCAPED, MOST_QUESTIONS, Known, Machine, Tables, Unsuitable
@@ -41,7 +41,7 @@ class Events(NamedTuple):
 def no_groups() -> Groups:
     """Before the first event."""
     empty = np.empty(0, np.int64)
-    nodes = np.empty((0, kernel.NODE_WIDTH), np.int64)
+    nodes = np.empty((0, heap.NODE_WIDTH), np.int64)
     return Groups(empty, np.empty((0, 0), np.int64), empty, nodes, Known(), int(tokens.LONG_AGO))
 
 
@@ -108,7 +108,7 @@ def run(
         roots,
         begun,
         before.nodes,
-        np.sort(before.nodes[before.nodes[:, kernel.BEFORE] < 0, kernel.TIME]),
+        np.sort(before.nodes[before.nodes[:, heap.BEFORE] < 0, heap.TIME]),
         keep,
         limit,
     )
@@ -121,7 +121,7 @@ def run(
     matches = kernel.matches_of(found, parts)
     if not keep:
         return matches, no_groups()
-    kept, sizes = kernel.compacted(nodes, roots, until - tables.window + 1)
+    kept, sizes = heap.compacted(nodes, roots, until - tables.window + 1)
     if sizes.max(initial=0) > limit:
         raise too_many_partial_matches(limit, keys[int(sizes.argmax())])
     alive = np.flatnonzero((roots >= 0).any(axis=1) | (begun != 0))
@@ -175,12 +175,12 @@ def _paths(nodes: Array, root: int) -> list[list[int]]:
         node, after = waiting.pop()
         if node < 0:
             continue
-        waiting += [(int(nodes[node, side]), after) for side in (kernel.LEFT, kernel.RIGHT)]
+        waiting += [(int(nodes[node, side]), after) for side in (heap.LEFT, heap.RIGHT)]
         path = [node, *after]
-        if nodes[node, kernel.BEFORE] < 0:
+        if nodes[node, heap.BEFORE] < 0:
             found.append(path)
         else:
-            waiting.append((int(nodes[node, kernel.BEFORE]), path))
+            waiting.append((int(nodes[node, heap.BEFORE]), path))
     return found
 
 
@@ -191,13 +191,13 @@ def _chain(nodes: Array, path: list[int], first: int) -> Array:
     numbers = first + np.arange(len(path))
     chain[:, tokens.PARENT] = np.concatenate([[0], numbers[:-1]])
     for column, taken in (
-        (tokens.REF, kernel.REF),
-        (tokens.ROLE, kernel.ROLE),
-        (tokens.TIME, kernel.TIME),
-        (tokens.BEGIN, kernel.BEGIN),
+        (tokens.REF, heap.REF),
+        (tokens.ROLE, heap.ROLE),
+        (tokens.TIME, heap.TIME),
+        (tokens.BEGIN, heap.BEGIN),
     ):
         chain[:, column] = own[:, taken]
-    chain[:, tokens.START] = np.minimum.accumulate(own[:, kernel.BEGIN])
+    chain[:, tokens.START] = np.minimum.accumulate(own[:, heap.BEGIN])
     chain[:, tokens.DEPTH] = 1 + np.arange(len(path))
     chain[:, tokens.CANON] = numbers
     chain[:, tokens.EMITTED] = 0
