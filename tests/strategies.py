@@ -288,12 +288,17 @@ def plain_subscription(draw: st.DrawFn) -> Subscription:
                 return _plain_atom(draw)
 
     def windowed(timer: str) -> Pattern:
-        second = part(_pick(draw, (1, 2)))
+        second = part(_pick(draw, (1, 2, 2)))
         return Timed(_plain_atom(draw), second, Timer(timer, after=window * SECOND))
 
     window = _pick(draw, (1, 3, 6))
     order = _pick(draw, (Order.WEAK, Order.STRONG))
-    shapes = (lambda: part(2), lambda: windowed("T1"), lambda: AnyOf((windowed("T1"), windowed("T2"))))
+    shapes = (
+        lambda: part(2),
+        lambda: windowed("T1"),
+        lambda: windowed("T1"),
+        lambda: AnyOf((windowed("T1"), windowed("T2"))),
+    )
     pattern: Pattern = _pick(draw, shapes)()
     return Subscription(pattern, reading=Reading(_pick(draw, ("on-accept", "always"))))
 

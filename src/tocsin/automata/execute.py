@@ -45,6 +45,7 @@ def warm() -> None:
     for wanted in (
         plain,
         replace(plain, selection=Selection("any", "count")),
+        replace(plain, selection=Selection("any", "last")),
         replace(plain, pattern=Sequence((atom, atom), Order.STRONG), selection=Selection("leftmost")),
     ):
         detect(wanted, events)

@@ -15,6 +15,7 @@ from tocsin.runtime.state import kernel_of
 KERNELS = {
     "groups": "in groups: an event costs the same whatever the window and the number of partial matches",
     "counting": "counting only: an event costs the same whatever the window, and no match is listed",
+    "ranking": "only the matches that are taken: an event costs as much as it reports, whatever the window",
     "tokens": "one partial match at a time: an event costs as much as the partial matches that it moves",
     "table": "one state a key: an event costs one step in a table",
 }

@@ -28,12 +28,12 @@ from tocsin.runtime.machine import (
     EMIT,
     FROM,
     NEXT_START,
-    NO_WINDOW,
     TO,
     Known,
     Tables,
 )
 from tocsin.runtime.program import Array
+from tocsin.runtime.window import NO_WINDOW
 
 MOST = np.int64(1) << np.int64(62)
 LOG_LETTER, LOG_PLACE, LOG_TIME, LOG_WIDTH = range(4)

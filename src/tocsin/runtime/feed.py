@@ -26,6 +26,7 @@ from tocsin.runtime.limits import too_many_partial_matches
 from tocsin.runtime.machine import Unsuitable, machine_of
 from tocsin.runtime.ordering import total_order
 from tocsin.runtime.program import Array, Choice, Detector, Plan, Program, Walk
+from tocsin.runtime.ranked import Ranks, rank
 from tocsin.runtime.signatures import signatures
 from tocsin.runtime.state import Composite, Memory, State, Tokens, no_tokens, one_by_one
 from tocsin.runtime.walk import (
@@ -194,7 +195,7 @@ def _primitive(batch: Batch, codes: Array, keys: int, kept: int, values: Array) 
 
 def _together(
     detector: Detector,
-    before: Groups | Counts,
+    before: Groups | Counts | Ranks,
     events: grouped.Events,
     until: int,
     keep: bool,
@@ -211,21 +212,23 @@ def _together(
             raise Unsuitable
         tables, letters = grouped.tables_for(machine, program, choice, before.known, events)
     except Unsuitable:
-        if isinstance(before, Counts) and len(before.keys):
+        if not isinstance(before, Groups) and len(before.keys):
             raise LimitError(
-                "cannot-count",
-                "what only counted so far would now have to know each partial match",
-                hint="take all matches, or take them in order and count anew",
+                "cannot-go-back",
+                f"an event comes before others that are counted or ranked already (take = {choice.take})",
+                hint="give events in the order of their ends, or take = all, which also works as they arrive",
             ) from None
         return None
     if isinstance(before, Counts):
         return count(before, tables, letters, events, until, keep, interned)
+    if isinstance(before, Ranks):
+        return rank(choice, before, tables, letters, events, until, keep, limit, keys)
     matches, after = grouped.run(choice, before, tables, letters, events, until, keep, limit, keys)
     return take(detector, matches, interned), after
 
 
-def _alone(detector: Detector, before: Groups | Counts) -> Tokens:
-    """Each partial match by itself. Counts have no partial matches yet when this is asked of them."""
+def _alone(detector: Detector, before: Groups | Counts | Ranks) -> Tokens:
+    """Each partial match by itself. Counts and ranks have none yet when this is asked of them."""
     assert isinstance(detector.program, Program)
     return one_by_one(detector.program, before) if isinstance(before, Groups) else no_tokens(detector.program)
 

@@ -8,13 +8,15 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from tocsin.runtime import groups
+from tocsin.runtime import heap
 from tocsin.runtime import tokens as kernel
 from tocsin.runtime.counting import Counts
 from tocsin.runtime.found import some
 from tocsin.runtime.grouped import Groups
+from tocsin.runtime.groups import PART_REF
 from tocsin.runtime.keys import Keys
 from tocsin.runtime.program import VERSION, Array, Detector, Plan, Program
+from tocsin.runtime.ranked import Ranks
 from tocsin.runtime.state import Composite, Memory, State, Tokens
 from tocsin.runtime.walk import Walks
 from tocsin.values import Value
@@ -141,8 +143,10 @@ def _held_refs(one: Memory) -> list[Array]:
             return [one.registers[:, :, 0].ravel()]
         case Counts():
             return []
+        case Ranks():
+            return [one.links[:, PART_REF], one.log[:, PART_REF]]
         case Groups():
-            return [one.nodes[:, groups.REF]]
+            return [one.nodes[:, heap.REF]]
         case Tokens():
             return [one.nodes[:, kernel.REF], one.held.refs]
 
@@ -160,8 +164,12 @@ def _renumbered(one: Memory, detector: Detector, new: _Numbers) -> Memory:
             return one._replace(keys=new.keys(one.keys), registers=registers)
         case Counts():
             return one._replace(keys=new.keys(one.keys))
+        case Ranks():
+            for table in (one.links, one.log):
+                table[:, PART_REF] = new.refs(table[:, PART_REF])
+            return one._replace(keys=new.keys(one.keys))
         case Groups():
-            one.nodes[:, groups.REF] = new.refs(one.nodes[:, groups.REF])
+            one.nodes[:, heap.REF] = new.refs(one.nodes[:, heap.REF])
             return one._replace(keys=new.keys(one.keys))
         case Tokens():
             own = _variables(detector)
@@ -186,23 +194,32 @@ def _of_keys(one: Memory, keep: Array) -> Memory:
             return Walks(one.keys[own], tuple(one.configurations[n] for n in chosen), one.registers[own])
         case Counts():
             own = keep[one.keys]
-            sizes = np.diff(one.offsets)
-            starts = np.repeat(own, sizes)
-            offsets = np.concatenate([[0], np.cumsum(sizes[own])]).astype(np.int64)
+            offsets, times = _of_rows(one.offsets, one.times, own)
+            _, waiting = _of_rows(one.offsets, one.waiting, own)
             return one._replace(
-                keys=one.keys[own],
-                offsets=offsets,
-                times=one.times[starts],
-                waiting=one.waiting[starts],
-                begun=one.begun[own],
+                keys=one.keys[own], offsets=offsets, times=times, waiting=waiting, begun=one.begun[own]
+            )
+        case Ranks():
+            own = keep[one.keys]
+            link_at, links = _of_rows(one.link_at, one.links, own)
+            root_at, roots = _of_rows(one.root_at, one.roots, own)
+            log_at, log = _of_rows(one.log_at, one.log, own)
+            return Ranks(
+                one.keys[own], one.begun[own], link_at, links, root_at, roots, log_at, log, one.known, one.fed
             )
         case Groups():
             own = keep[one.keys]
             roots = one.roots[own]
-            nodes, _ = groups.compacted(one.nodes, roots, kernel.LONG_AGO)
+            nodes, _ = heap.compacted(one.nodes, roots, kernel.LONG_AGO)
             return one._replace(keys=one.keys[own], roots=roots, begun=one.begun[own], nodes=nodes)
         case Tokens():
             rows = one.rows[keep[one.rows[:, kernel.KEY]]]
             alive = {key: mask for key, mask in one.alive.items() if keep[key]}
             rows, nodes = kernel.compacted(rows, one.nodes, len(one.nodes))
             return Tokens(rows, nodes, alive, some(one.held, np.flatnonzero(keep[one.held.key])))
+
+
+def _of_rows(offsets: Array, rows: Array, own: Array) -> tuple[Array, Array]:
+    """Of rows that belong to keys, `offsets` by `offsets`, those of some keys."""
+    sizes = np.diff(offsets)
+    return np.concatenate([[0], np.cumsum(sizes[own])]).astype(np.int64), rows[np.repeat(own, sizes)]

@@ -8,14 +8,13 @@ import numpy as np
 
 from tocsin.errors import LimitError
 from tocsin.runtime import groups as kernel
-from tocsin.runtime import tokens
+from tocsin.runtime import heap, tokens
 from tocsin.runtime.found import Matches
 from tocsin.runtime.keys import Keys
 from tocsin.runtime.limits import shown_key, too_many_partial_matches
-from tocsin.runtime.machine import Known, Machine, Tables, Unsuitable, timer_of
+from tocsin.runtime.machine import ESCAPED, MOST_QUESTIONS, Known, Machine, Tables, Unsuitable
 from tocsin.runtime.program import NOTHING, Array, Choice, Program
-
-MOST_QUESTIONS = 62  # of one program, as bits of a mask
+from tocsin.runtime.window import timer_of
 
 
 class Groups(NamedTuple):
@@ -43,7 +42,7 @@ class Events(NamedTuple):
 def no_groups() -> Groups:
     """Before the first event."""
     empty = np.empty(0, np.int64)
-    nodes = np.empty((0, kernel.NODE_WIDTH), np.int64)
+    nodes = np.empty((0, heap.NODE_WIDTH), np.int64)
     return Groups(empty, np.empty((0, 0), np.int64), empty, nodes, Known(), int(tokens.LONG_AGO))
 
 
@@ -105,10 +104,12 @@ def run(
         tables.starts,
         tables.window,
         tables.tick,
+        tables.escapes,
         choice.matches == "leftmost",
         roots,
         begun,
         before.nodes,
+        np.sort(before.nodes[before.nodes[:, heap.BEFORE] < 0, heap.TIME]),
         keep,
         limit,
     )
@@ -121,7 +122,7 @@ def run(
     matches = kernel.matches_of(found, parts)
     if not keep:
         return matches, no_groups()
-    kept, sizes = kernel.compacted(nodes, roots, until - tables.window + 1)
+    kept, sizes = heap.compacted(nodes, roots, until - tables.window + 1)
     if sizes.max(initial=0) > limit:
         raise too_many_partial_matches(limit, keys.value(int(sizes.argmax())))
     alive = np.flatnonzero((roots >= 0).any(axis=1) | (begun != 0))
@@ -144,7 +145,8 @@ def as_tokens(program: Program, groups: Groups) -> tuple[Array, Array, dict[int,
                 chain = _chain(groups.nodes, path, count)
                 nodes.append(chain)
                 count += len(chain)
-                for state in ways[index][1]:
+                how, states = ways[index]
+                for state in states:
                     row = np.full(where[tokens.WIDTH], -1, np.int64)
                     row[[tokens.STATE, tokens.KEY, tokens.NODE]] = state, key, count - 1
                     row[tokens.LAST_START] = chain[-1, tokens.BEGIN]
@@ -152,7 +154,7 @@ def as_tokens(program: Program, groups: Groups) -> tuple[Array, Array, dict[int,
                     # Events have no length and lie after all that came before, so no strong link holds any of them back.
                     row[where[tokens.LINK_AT] : where[tokens.TIMER_AT]] = tokens.LONG_AGO
                     row[where[tokens.TIMER_AT] : where[tokens.NEXT_AT]] = tokens.NEVER
-                    if state in timers:
+                    if state in timers and not how & ESCAPED:
                         deadline = chain[0, tokens.TIME] + program.timers[timers[state], 0]
                         row[where[tokens.TIMER_AT] + timers[state]] = deadline
                     rows.append(row)
@@ -174,12 +176,12 @@ def _paths(nodes: Array, root: int) -> list[list[int]]:
         node, after = waiting.pop()
         if node < 0:
             continue
-        waiting += [(int(nodes[node, side]), after) for side in (kernel.LEFT, kernel.RIGHT)]
+        waiting += [(int(nodes[node, side]), after) for side in (heap.LEFT, heap.RIGHT)]
         path = [node, *after]
-        if nodes[node, kernel.BEFORE] < 0:
+        if nodes[node, heap.BEFORE] < 0:
             found.append(path)
         else:
-            waiting.append((int(nodes[node, kernel.BEFORE]), path))
+            waiting.append((int(nodes[node, heap.BEFORE]), path))
     return found
 
 
@@ -190,13 +192,13 @@ def _chain(nodes: Array, path: list[int], first: int) -> Array:
     numbers = first + np.arange(len(path))
     chain[:, tokens.PARENT] = np.concatenate([[0], numbers[:-1]])
     for column, taken in (
-        (tokens.REF, kernel.REF),
-        (tokens.ROLE, kernel.ROLE),
-        (tokens.TIME, kernel.TIME),
-        (tokens.BEGIN, kernel.BEGIN),
+        (tokens.REF, heap.REF),
+        (tokens.ROLE, heap.ROLE),
+        (tokens.TIME, heap.TIME),
+        (tokens.BEGIN, heap.BEGIN),
     ):
         chain[:, column] = own[:, taken]
-    chain[:, tokens.START] = np.minimum.accumulate(own[:, kernel.BEGIN])
+    chain[:, tokens.START] = np.minimum.accumulate(own[:, heap.BEGIN])
     chain[:, tokens.DEPTH] = 1 + np.arange(len(path))
     chain[:, tokens.CANON] = numbers
     chain[:, tokens.EMITTED] = 0

@@ -18,18 +18,19 @@ import numpy as np
 
 from tocsin.runtime.found import Matches
 from tocsin.runtime.growing import grown
+from tocsin.runtime.heap import BEFORE, BEGIN, LATEST, LEFT, NODES, REF, RIGHT, ROLE, SPINE, TIME, begun_at
+from tocsin.runtime.heap import add as _add
+from tocsin.runtime.heap import merge as _merge
+from tocsin.runtime.heap import new_node as _new
 from tocsin.runtime.machine import BEGUN, COMPLETE, EMIT, FIRST_ROLE, FROM, NEXT_START, TAKES, TO
 from tocsin.runtime.machine import ROLE as TRANSFER_ROLE
 from tocsin.runtime.program import Array
 
-# Columns of a node. DEPTH is the distance to the nearest place without a right branch.
-REF, ROLE, TIME, BEGIN, BEFORE, LATEST, LEFT, RIGHT, DEPTH, NODE_WIDTH = range(10)
 # Columns of a match, and of the events of matches.
 MATCH_KEY, MATCH_LENGTH, MATCH_WIDTH = range(3)
 PART_REF, PART_ROLE, PART_TIME, PART_BEGIN, PART_WIDTH = range(5)
 # Counters.
-NODES, MATCHES, PARTS, COUNTERS = range(4)
-_SPINE = 64  # no right branch of a heap of fewer than 2^64 nodes is longer
+MATCHES, PARTS, COUNTERS = range(NODES + 1, NODES + 4)
 
 
 class Rows(NamedTuple):
@@ -41,59 +42,6 @@ class Rows(NamedTuple):
     start: Array  # int64 (R,)
     end: Array  # int64 (R,)
     ref: Array  # int64 (R,)
-
-
-@nb.njit(cache=True)
-def _merge(nodes, counts, one, other, spine):  # type: ignore[no-untyped-def]
-    """The heap of both; neither is changed. Room for the nodes of two right branches must be there."""
-    length = 0
-    while one >= 0 and other >= 0:
-        if nodes[other, LATEST] > nodes[one, LATEST]:
-            one, other = other, one
-        spine[length] = one
-        length += 1
-        one = nodes[one, RIGHT]
-    rest = one if one >= 0 else other
-    for at in range(length - 1, -1, -1):
-        node = counts[NODES]
-        counts[NODES] += 1
-        nodes[node] = nodes[spine[at]]
-        left = nodes[node, LEFT]
-        if left < 0 or nodes[left, DEPTH] < nodes[rest, DEPTH]:
-            nodes[node, LEFT], nodes[node, RIGHT] = rest, left
-        else:
-            nodes[node, RIGHT] = rest
-        right = nodes[node, RIGHT]
-        nodes[node, DEPTH] = 1 if right < 0 else nodes[right, DEPTH] + 1
-        rest = node
-    return rest
-
-
-@nb.njit(cache=True)
-def _add(nodes, counts, node, group, spine):  # type: ignore[no-untyped-def]
-    """A group with one more node, which is new and belongs to no heap yet."""
-    if group < 0:
-        return node
-    if nodes[node, LATEST] >= nodes[group, LATEST]:
-        nodes[node, LEFT] = group
-        return node
-    return _merge(nodes, counts, node, group, spine)
-
-
-@nb.njit(cache=True)
-def _new(nodes, counts, ref, role, time, begin, before):  # type: ignore[no-untyped-def]
-    node = counts[NODES]
-    counts[NODES] += 1
-    nodes[node, REF] = ref
-    nodes[node, ROLE] = role
-    nodes[node, TIME] = time
-    nodes[node, BEGIN] = begin
-    nodes[node, BEFORE] = before
-    nodes[node, LATEST] = time if before < 0 else nodes[before, LATEST]
-    nodes[node, LEFT] = -1
-    nodes[node, RIGHT] = -1
-    nodes[node, DEPTH] = 1
-    return node
 
 
 @nb.njit(cache=True)
@@ -194,6 +142,27 @@ def _let_time_go_on(  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True)
+def _is_there(times, first, last, time):  # type: ignore[no-untyped-def]
+    """Whether a time is among some that are sorted."""
+    at = first + np.searchsorted(times[first:last], time)
+    return at < last and times[at] == time
+
+
+@nb.njit(cache=True)
+def _let_some_escape(nodes, counts, own, escapes, time, spine):  # type: ignore[no-untyped-def]
+    """What began at a time, one window ago, and took an event of this very moment may go on without a window."""
+    for at in range(len(escapes)):
+        group, to = own[escapes[at, 0]], escapes[at, 1]
+        if group >= 0 and nodes[group, LATEST] >= time:
+            nodes, free = begun_at(nodes, counts, group, time, spine)
+            if free >= 0:
+                if counts[NODES] + 4 * SPINE > len(nodes):
+                    nodes = grown(nodes, 2 * len(nodes))
+                own[to] = free if own[to] < 0 else _merge(nodes, counts, free, own[to], spine)
+    return nodes
+
+
+@nb.njit(cache=True)
 def run(  # type: ignore[no-untyped-def]
     rows,
     transfers,
@@ -203,23 +172,25 @@ def run(  # type: ignore[no-untyped-def]
     starts,
     window,
     tick,
+    escapes,
     leftmost,
     groups,
     begun,
     nodes,
+    firsts,
     keep,
     limit,
 ):
     """Feed the rows of every key to its groups.
 
     `groups` (keys, places) are the groups before and after, `begun` (keys) the sets of start states; without `keep` they are
-    left as they were, and nodes are used again for the next key. Where one event completes more than `limit` matches it
-    stops; the last number is then that of the key, from 1.
+    left as they were, and nodes are used again for the next key. `firsts` are the times of the first events among `nodes`,
+    sorted. Where one event completes more than `limit` matches it stops; the last number is then that of the key, from 1.
     """
     places = groups.shape[1]
     own = np.empty(places, np.int64)
     arriving = np.empty(len(transfers), np.int64)
-    spine = np.empty(2 * _SPINE, np.int64)
+    spine = np.empty(2 * SPINE, np.int64)
     path = np.empty((16, 1), np.int64)
     stack = np.empty((64, 2), np.int64)
     found = np.empty((1024, MATCH_WIDTH), np.int64)
@@ -230,7 +201,7 @@ def run(  # type: ignore[no-untyped-def]
     most = 0
     for letter in range(len(transfer_at) - 1):
         most = max(most, transfer_at[letter + 1] - transfer_at[letter])
-    most = (most + 1) * (2 * _SPINE + 1)  # nodes that one event can need
+    most = (most + 1) * (2 * SPINE + 1)  # nodes that one event can need
     nodes = grown(nodes, kept + 4 * most + 1024)
     offsets, letters, signature, row_start, row_end, row_ref = (
         rows.offsets,
@@ -254,9 +225,13 @@ def run(  # type: ignore[no-untyped-def]
             if row == stop:
                 break
             letter = letters[signature[row]]
+            end = row_end[row]
+            if len(escapes) and fresh and end > moment:
+                since = moment - window
+                if _is_there(row_end, offsets[key], row, since) or _is_there(firsts, 0, len(firsts), since):
+                    nodes = _let_some_escape(nodes, counts, own, escapes, since, spine)
             if counts[NODES] + most > len(nodes):
                 nodes = grown(nodes, 2 * len(nodes))
-            end = row_end[row]
             if fresh and end > moment:
                 _let_time_go_on(
                     nodes, counts, own, arriving, transfers, transfer_at, leaving, leaving_at, tick, spine
@@ -322,6 +297,11 @@ def run(  # type: ignore[no-untyped-def]
                 own[:] = -1
         if keep:
             if fresh:
+                since = moment - window
+                if len(escapes) and (
+                    _is_there(row_end, offsets[key], stop, since) or _is_there(firsts, 0, len(firsts), since)
+                ):
+                    nodes = _let_some_escape(nodes, counts, own, escapes, since, spine)
                 if counts[NODES] + most > len(nodes):
                     nodes = grown(nodes, 2 * len(nodes))
                 _let_time_go_on(
@@ -349,55 +329,3 @@ def matches_of(found: Array, parts: Array) -> Matches:
         ends.copy(),
         begins,
     )
-
-
-@nb.njit(cache=True)
-def compacted(nodes, groups, since):  # type: ignore[no-untyped-def]
-    """The nodes that groups still need; what began before `since` is left out.
-
-    `groups` (keys, places) are -1 where they are empty; they are changed to where they are then. The second result is how many
-    nodes each key needs.
-    """
-    roots, places = groups.reshape(-1), groups.shape[1]
-    owner = np.full(len(nodes), -1, np.int64)  # no node serves two keys
-    sizes = np.zeros(len(groups), np.int64)
-    place = np.full(len(nodes), -1, np.int64)
-    needed = np.zeros(len(nodes), np.bool_)
-    for at in range(len(roots)):
-        if roots[at] >= 0 and nodes[roots[at], LATEST] < since:
-            roots[at] = -1
-        elif roots[at] >= 0:
-            needed[roots[at]] = True
-            owner[roots[at]] = at // places
-    for node in range(len(nodes) - 1, -1, -1):  # what is below a node stands before it
-        if needed[node]:
-            for column in (BEFORE, LEFT, RIGHT):
-                below = nodes[node, column]
-                if below >= 0 and nodes[below, LATEST] >= since:
-                    needed[below] = True
-                    owner[below] = owner[node]
-    count = 0
-    for node in range(len(nodes)):
-        if needed[node]:
-            place[node] = count
-            count += 1
-            sizes[owner[node]] += 1
-    kept = np.empty((count, NODE_WIDTH), np.int64)
-    for node in range(len(nodes)):
-        if not needed[node]:
-            continue
-        kept[place[node]] = nodes[node]
-        for column in (BEFORE, LEFT, RIGHT):
-            below = nodes[node, column]
-            kept[place[node], column] = place[below] if below >= 0 else -1
-        # Branches that went away may have left the heap out of balance.
-        own = place[node]
-        left, right = kept[own, LEFT], kept[own, RIGHT]
-        if right >= 0 and (left < 0 or kept[left, DEPTH] < kept[right, DEPTH]):
-            left, right = right, left
-        kept[own, LEFT], kept[own, RIGHT] = left, right
-        kept[own, DEPTH] = 1 if right < 0 else kept[right, DEPTH] + 1
-    for at in range(len(roots)):
-        if roots[at] >= 0:
-            roots[at] = place[roots[at]]
-    return kept, sizes

@@ -12,20 +12,25 @@ An event is, for one program, the set of its questions that hold: a *mask*. Mask
 and the tables grow with them. What does not fit raises `Unsuitable`, and the token kernel does the work.
 
 Strong order can be followed if events have no length: a way is *fresh* as long as its last event is of the present moment, and
-that time goes on is a letter of its own.
+that time goes on is a letter of its own. A way that is fresh when its window ends, and goes on by strong order only, does not
+hear the timer, for that does not lie after its last event: it *escapes*, and no window ends it any more.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from tocsin.runtime.program import ANYTHING, NOTHING, Array, Choice, Program
+from tocsin.runtime.window import NO_WINDOW, is_strong, window_of
 
 MAX_PLACES = 256
 MAX_LETTERS = 1024
-NO_WINDOW = np.int64(1) << np.int64(61)
+MOST_QUESTIONS = 62  # of one program, as bits of a mask
+MOST_TRIED = 1 << 13  # masks, to see whether a machine can outgrow its bounds
 EMIT = -2  # instead of a place: the match is complete
 NOWHERE = -1
 # Columns of a transfer from place to place.
@@ -35,9 +40,11 @@ _TICK = None  # instead of a mask: time goes on
 NEXT_START, BEGUN, COMPLETE, FIRST_ROLE = range(4)
 
 States = tuple[int, ...]  # states of the program, sorted
-Way = tuple[bool, States]  # whether it is fresh, and where it waits
+Way = tuple[int, States]  # how it is, and where it waits
+FRESH, ESCAPED = 1, 2  # how a way can be
 Ways = tuple[Way, ...]  # of one first event, in the order of their events
 Place = tuple[Ways, int]  # all ways, and which of them waits here
+_T = TypeVar("_T")
 
 
 class Unsuitable(Exception):  # noqa: N818  (not an error: another kernel takes over)
@@ -65,6 +72,7 @@ class Tables(NamedTuple):
     start_sets: tuple[States, ...]
     window: int
     tick: int  # the letter for time that goes on; 0 where it makes no difference
+    escapes: Array  # int64 (escapes, 2): from place to place, for what is at the end of its window when time goes on
     monotone: bool  # no later start is ever complete before an earlier one that is still on its way
 
     @property
@@ -80,58 +88,6 @@ class Tables(NamedTuple):
             np.array([places[one] for one in known.places], np.int64),
             np.array([starts[one] for one in known.start_sets], np.int64),
         )
-
-
-def window_of(program: Program) -> int | None:
-    """How long after the end of its first event a match may go on; None if the program is no case for groups."""
-    if program.variables or len(program.code) or (is_strong(program) and not program.points):
-        return None
-    if not len(program.timers):
-        return int(NO_WINDOW)
-    after = program.timers[:, 0]
-    if program.tests[:, 1].any() or (after < 0).any() or (after != after[0]).any():
-        return None
-    return int(after[0]) if timer_of(program) is not None else None
-
-
-def is_strong(program: Program) -> bool:
-    """Whether some event must lie wholly after the one before."""
-    return bool(program.links) or bool(program.moves[:, 1].any())
-
-
-def timer_of(program: Program) -> dict[int, int] | None:
-    """For each state that a partial match can wait in the one timer that runs there since the first event."""
-    found: dict[int, int] = {}
-    queue: list[tuple[int, int]] = []
-
-    def steps(state: int) -> list[Array]:
-        first, last = program.states[state, :2]
-        return [program.steps[m[5] : m[6]] for m in program.moves[first:last]]
-
-    for start in program.starts:
-        for arriving in steps(start):
-            for state, arms, *_ in arriving.tolist():
-                if arms <= 0 or arms & (arms - 1):
-                    return None
-                queue.append((state, arms.bit_length() - 1))
-    while queue:
-        state, timer = queue.pop()
-        if found.setdefault(state, timer) != timer or not program.states[state, 4] >> timer & 1:
-            return None
-        if program.states[state, 2]:
-            return (
-                None  # only strong ways lead on: a timer of the very moment of the last event is passed over
-            )
-        for arriving in steps(state):
-            for then, arms, goes_on, _ in arriving.tolist():
-                if arms or not goes_on >> timer & 1:
-                    return None
-                if then not in found:
-                    queue.append((then, timer))
-                elif found[then] != timer:
-                    return None
-    # A start state that is also waited in would start its timer anew.
-    return None if any(int(start) in found for start in program.starts) else found
 
 
 class _Outcome(NamedTuple):
@@ -154,16 +110,73 @@ class Machine:
         self._one_each = choice.matches in ("next", "leftmost")
         self._counts = choice.take == "count"  # then the names of events do not matter
         self._strong = is_strong(program)
+        self._taking = FRESH if self._strong else 0
+        self._can_escape = self._strong and window < NO_WINDOW
         self._masks: dict[int, int] = {}
         self._outcomes: dict[tuple[Way, int], _Outcome] = {}
         self._single: dict[tuple[int, int, bool], tuple[str, States, bool, int]] = {}
+        # Only some of the matches of one event are wanted. What escapes is known match by match, so then all are listed.
+        self._some = choice.take != "all" and choice.matches != "leftmost" and not self._can_escape
+        self._settled: bool | None = None
         self.tables: Tables | None = None
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a kernel runs it that does not know each partial match, so that there is no way back to single tokens.
+
+        The machine then never outgrows its bounds, whatever events bring. It takes a limited time to be sure of that.
+        """
+        if self._settled is None and self._some:
+            try:
+                self._try_all_masks()
+                self._settled = True
+            except Unsuitable:
+                self._settled = False
+        return bool(self._settled)
+
+    def _try_all_masks(self) -> None:
+        if len(self._program.specs) > MOST_QUESTIONS:
+            raise Unsuitable
+        tried, count = 0, 0
+        start_sets = {tuple(sorted(set(self._program.starts.tolist()))): 0}
+        places: dict[Ways, None] = {}
+        for begin in discovered(start_sets):
+            for mask in self._masks_that_differ(begin):
+                outcome = self._outcome((0, begin), mask, starting=True)
+                start_sets.setdefault(outcome.left, 0)
+                if outcome.taken:
+                    places.setdefault(((self._taking, outcome.taken),))
+                tried += 1
+        for ways in discovered(places):
+            count += len(ways)
+            ticks: list[int | None] = [_TICK] if self._strong else []
+            for happening in [*self._masks_that_differ(s for _, states in ways for s in states), *ticks]:
+                for _, target, *_ in self._moves(ways, happening)[0]:
+                    if target is not None:
+                        places.setdefault(target)
+                tried += 1
+            if count > MAX_PLACES or tried > MOST_TRIED:
+                raise Unsuitable
+
+    def _masks_that_differ(self, states: Iterable[int]) -> Iterator[int]:
+        """Every set of answers to the questions of some states."""
+        program, asked = self._program, set[int]()
+        for state in states:
+            for test in program.moves[program.states[state, 0] : program.states[state, 1], 0].tolist():
+                first, last, first_of_domain, last_of_domain = program.tests[test, 2:].tolist()
+                asked.update(program.spec_list[first:last].tolist())
+                asked.update(program.spec_list[first_of_domain:last_of_domain].tolist())
+        if 1 << len(asked) > MOST_TRIED:
+            raise Unsuitable
+        for size in range(len(asked) + 1):
+            for chosen in combinations(sorted(asked), size):
+                yield sum(1 << spec for spec in chosen)
 
     def with_masks(self, masks: list[int]) -> Tables:
         """The tables, with these masks among their letters."""
         new = [mask for mask in dict.fromkeys(masks) if mask not in self._masks]
         if new or self.tables is None:
-            if len(self._masks) + len(new) > MAX_LETTERS:
+            if len(self._masks) + len(new) > MAX_LETTERS and not self.goes_on:
                 raise Unsuitable
             before = dict(self._masks)
             for mask in new:
@@ -191,13 +204,13 @@ class Machine:
                 waiting.append(ways)
             return places[ways, index]
 
-        for begin in start_sets_of(start_sets):
+        for begin in discovered(start_sets):
             row = [(start_sets[begin], NOWHERE, False, 0)]
             for mask in self._masks:
-                outcome = self._outcome((False, begin), mask, starting=True)
+                outcome = self._outcome((0, begin), mask, starting=True)
                 after = start_sets.setdefault(outcome.left, len(start_sets))
                 done = outcome.complete and self._one_each
-                begun = place(((self._strong, outcome.taken),), 0) if outcome.taken and not done else NOWHERE
+                begun = place(((self._taking, outcome.taken),), 0) if outcome.taken and not done else NOWHERE
                 row.append((after, begun, outcome.complete, outcome.role))
             starts.append(row)
         tick = len(self._masks) + 1 if self._strong else 0
@@ -206,7 +219,10 @@ class Machine:
             starts = [[*row, (number, NOWHERE, False, 0)] for number, row in enumerate(starts)]
         transfers: list[list[tuple[int, int, bool, int]]] = [[] for _ in range(len(letters) + 1)]
         leaving: list[list[int]] = [[] for _ in transfers]
+        escapes: list[tuple[int, int]] = []
         for ways in waiting:
+            free = self._escaped(ways)
+            escapes += [(places[ways, index], place(tuple(free), n)) for n, index in enumerate(free.values())]
             for happening, letter in letters:
                 moves, stays = self._moves(ways, happening)
                 for index in range(len(ways)):
@@ -227,7 +243,8 @@ class Machine:
             tuple(start_sets),
             self._window,
             tick,
-            self._one_each and self._monotone(waiting, starts, tuple(places)),
+            np.array(escapes, np.int64).reshape(-1, 2),
+            self._one_each and not escapes and self._monotone(waiting, starts, tuple(places)),
         )
 
     def _letters(self) -> list[tuple[int | None, int]]:
@@ -241,12 +258,16 @@ class Machine:
         """What an event does to the ways of a start: (way, ways after it or None for a match, which of them, whether it
         takes the event, under which name); and which ways simply stay where they are."""
         outcomes = [
-            _Outcome((), False, 0, states) if mask is _TICK else self._outcome((fresh, states), mask)
-            for fresh, states in ways
+            _Outcome((), False, 0, states) if mask is _TICK else self._outcome((how, states), mask)
+            for how, states in ways
         ]
         # Time that goes on leaves nothing fresh, and an event everything as fresh as it was but what takes it.
         left = [
-            (mask is not _TICK and fresh, own.left) for (fresh, _), own in zip(ways, outcomes, strict=True)
+            (how & ~FRESH if mask is _TICK else how, own.left)
+            for (how, _), own in zip(ways, outcomes, strict=True)
+        ]
+        taken = [
+            (how & ESCAPED | self._taking, own.taken) for (how, _), own in zip(ways, outcomes, strict=True)
         ]
         moves: list[tuple[int, Ways | None, int, bool, int]] = []
         if not self._one_each:
@@ -254,7 +275,7 @@ class Machine:
             if own.complete:
                 moves.append((0, None, 0, True, own.role))
             if own.taken:
-                moves.append((0, ((self._strong, own.taken),), 0, True, own.role))
+                moves.append((0, (taken[0],), 0, True, own.role))
             stays = left[0] == ways[0]
             if own.left and not stays:
                 moves.append((0, (left[0],), 0, False, 0))
@@ -265,7 +286,7 @@ class Machine:
         after: dict[Way, tuple[int, bool, int]] = {}
         for index, own in enumerate(outcomes):
             if own.taken:
-                after.setdefault((self._strong, own.taken), (index, True, own.role))
+                after.setdefault(taken[index], (index, True, own.role))
             if own.left:
                 after.setdefault(left[index], (index, False, 0))
         target = tuple(after)
@@ -275,17 +296,26 @@ class Machine:
             moves.append((index, target, at, takes, role))
         return moves, [False] * len(ways)
 
+    def _escaped(self, ways: Ways) -> dict[Way, int]:
+        """The ways that are left when the window ends at the present moment, and which each of them was."""
+        free: dict[Way, int] = {}
+        for index, (how, states) in enumerate(ways):
+            deaf = tuple(state for state in states if self._program.states[state, 2])
+            if self._can_escape and how == FRESH and deaf:
+                free.setdefault((ESCAPED, deaf), index)
+        return free
+
     def _outcome(self, way: Way, mask: int | None, *, starting: bool = False) -> _Outcome:
         assert mask is not None
         known = self._outcomes.get((way, mask))
         if known is not None and not starting:
             return known
-        fresh, states = way
+        how, states = way
         taken: set[int] = set()
         left: list[int] = []
         complete, roles = False, set()
         for state in states:
-            what, targets, emits, role = self._of_state(state, mask, fresh)
+            what, targets, emits, role = self._of_state(state, mask, bool(how & FRESH))
             if what == "takes":
                 taken.update(targets)
                 complete |= emits
@@ -370,12 +400,13 @@ class Machine:
         return True
 
 
-def start_sets_of(known: dict[States, int]):  # type: ignore[no-untyped-def]
-    """The start sets, those included that are found while they are gone through."""
+def discovered(known: dict[_T, Any]) -> Iterator[_T]:
+    """What is known, with all that becomes known while it is gone through."""
     done = 0
     while done < len(known):
-        yield list(known)[done]
-        done += 1
+        for one in list(known)[done:]:
+            done += 1
+            yield one
 
 
 _MACHINES: dict[

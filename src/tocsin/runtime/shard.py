@@ -16,21 +16,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tocsin.errors import InputError
-from tocsin.runtime import groups
+from tocsin.runtime import heap
 from tocsin.runtime import state as states
 from tocsin.runtime import tokens as kernel
+from tocsin.runtime.chains import FIRST
 from tocsin.runtime.counting import Counts
 from tocsin.runtime.feed import Batch, feed, fitting
 from tocsin.runtime.following import restricted
 from tocsin.runtime.grouped import Groups
+from tocsin.runtime.groups import PART_TIME
 from tocsin.runtime.keys import Keys, numbered
-from tocsin.runtime.machine import NO_WINDOW, window_of
 from tocsin.runtime.matches import MOMENT, to_arrow
 from tocsin.runtime.ordering import total_order
 from tocsin.runtime.pack import from_ipc, hash_keys, to_ipc
 from tocsin.runtime.partition import batch_of, bits_of, numbers, with_copies
 from tocsin.runtime.program import Array, Detector, Plan, Program, from_bytes
+from tocsin.runtime.ranked import Ranks
 from tocsin.runtime.state import Memory, State, Tokens
+from tocsin.runtime.window import NO_WINDOW, window_of
 
 LONG_AGO = int(kernel.LONG_AGO)
 
@@ -253,14 +256,21 @@ def _due(detector: Detector, one: Memory) -> int:
     if window is None or window >= NO_WINDOW:
         return int(kernel.NEVER)
     # Nobody is told when groups are over; but then the last of them need not be remembered any longer.
-    times = (
-        one.nodes[:, groups.LATEST]
-        if isinstance(one, Groups)
-        else one.times
-        if isinstance(one, Counts)
-        else ()
-    )
-    return int(np.max(times)) + window + 1 if len(times) else int(kernel.NEVER)
+    times = _begun(one)
+    return int(times.max()) + window + 1 if len(times) else int(kernel.NEVER)
+
+
+def _begun(one: Memory) -> Array:
+    """When partial matches began, some of them the latest."""
+    match one:
+        case Groups():
+            return one.nodes[:, heap.LATEST]
+        case Counts():
+            return one.times
+        case Ranks():
+            return np.concatenate([one.links[:, FIRST], one.log[:, PART_TIME]])
+        case _:
+            return np.empty(0, np.int64)
 
 
 def _start(plan: Plan, line: Line) -> Remembered:

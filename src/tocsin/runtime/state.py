@@ -21,6 +21,7 @@ from tocsin.runtime.grouped import Groups, as_tokens, no_groups
 from tocsin.runtime.keys import NO_KEYS, Keys
 from tocsin.runtime.machine import machine_of
 from tocsin.runtime.program import VERSION, Array, Detector, Plan, Program, Walk
+from tocsin.runtime.ranked import Ranks, no_ranks
 from tocsin.runtime.walk import Walks, start
 from tocsin.values import Value
 
@@ -50,7 +51,7 @@ class Tokens(NamedTuple):
     held: Matches  # complete, but one that begins earlier may still become complete
 
 
-Memory = Tokens | Groups | Counts | Walks  # what one detector remembers
+Memory = Tokens | Groups | Counts | Ranks | Walks  # what one detector remembers
 
 
 class State(NamedTuple):
@@ -82,6 +83,8 @@ def _size(one: Memory) -> int:
             return len(one.nodes)
         case Counts():
             return len(one.times)
+        case Ranks():
+            return len(one.links) + len(one.log)
         case Tokens():
             return len(one.rows)
 
@@ -90,15 +93,16 @@ def _initial(detector: Detector, in_order: bool) -> Memory:
     program, choice = detector.program, detector.choice
     if isinstance(program, Walk):
         return start(program)
-    if not detector.inputs and machine_of(program, choice) is not None:
-        counts = choice.take == "count" and choice.matches != "leftmost"
-        if in_order or not counts:  # groups can become tokens again, numbers cannot
-            return no_counts() if counts else no_groups()
-    return no_tokens(program)
+    machine = None if detector.inputs else machine_of(program, choice)
+    if machine is None:
+        return no_tokens(program)
+    if in_order and machine.goes_on:  # groups can become tokens again, these cannot
+        return no_counts() if choice.take == "count" else no_ranks()
+    return no_groups()
 
 
 def kernel_of(detector: Detector) -> str:
-    """What runs a detector: `groups`, `counting`, `tokens` or `table`. Events may turn the first two into the third."""
+    """What runs a detector: `groups`, `counting`, `ranking`, `tokens` or `table`. Events may turn groups into tokens."""
     match _initial(detector, in_order=True):
         case Walks():
             return "table"
@@ -106,6 +110,8 @@ def kernel_of(detector: Detector) -> str:
             return "groups"
         case Counts():
             return "counting"
+        case Ranks():
+            return "ranking"
         case Tokens():
             return "tokens"
 

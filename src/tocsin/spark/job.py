@@ -25,6 +25,7 @@ from tocsin.spark.columns import EventColumns, attribute_kinds, micros
 from tocsin.spark.fields import belongs_column, field_column, holds_column, type_column
 from tocsin.spark.predicates import attribute_column, filter_column
 from tocsin.spark.sent import output_types, sends
+from tocsin.spark.together import together
 
 _SAMPLED = 0.02  # the share of events that is looked at to cut the time axis
 _ACCURACY = 1000  # chunks differ by a thousandth of the events or so
@@ -196,6 +197,9 @@ def run(
         # Events have no length, so one column does for both; `start` is the one that fails for rows that are no events.
         used = used.withColumn("end", F.col("start")).drop("start")
     if columns.key:
+        placed = together(used, job.keys)
+        if placed is not None:
+            return placed.mapInArrow(partial(detect_partition, job), from_arrow_schema(schema))
         packed = used.mapInArrow(partial(pack_by_key, shards, job.keys), from_arrow_schema(PACKED))
         return detect_packed(packed, job, schema, shards)
     apart = overlap(compiled)

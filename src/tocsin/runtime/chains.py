@@ -1,0 +1,109 @@
+"""Lists of events that grow at their end and share their beginnings, and how they are ordered (see `ranking`)."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from tocsin.runtime.groups import PART_REF, PART_ROLE, PART_TIME, PART_WIDTH
+
+# A link is an event, with the columns of a part of a match, on top of another chain. FIRST is when the first event ended.
+BEFORE, JUMP, LENGTH, FIRST, LINK_WIDTH = range(PART_WIDTH, PART_WIDTH + 5)
+# Counters of the kernel.
+LINKS, MATCHES, PARTS, STEPS, COUNTERS = range(5)
+
+
+@nb.njit(cache=True)
+def link(links, counts, event, role, before):  # type: ignore[no-untyped-def]
+    """A chain with one more event. The jump leads back over about half of it, so that a place in it is found quickly."""
+    link = counts[LINKS]
+    counts[LINKS] += 1
+    counts[STEPS] += 1
+    links[link, :PART_WIDTH] = event
+    links[link, PART_ROLE] = role
+    links[link, BEFORE] = before
+    links[link, JUMP] = before
+    links[link, LENGTH] = 1
+    links[link, FIRST] = event[PART_TIME]
+    if before >= 0:
+        links[link, LENGTH] = links[before, LENGTH] + 1
+        links[link, FIRST] = links[before, FIRST]
+        jump = links[before, JUMP]
+        if jump >= 0:
+            beyond = links[jump, JUMP]
+            rest = links[beyond, LENGTH] if beyond >= 0 else 0
+            if links[before, LENGTH] - links[jump, LENGTH] == links[jump, LENGTH] - rest:
+                links[link, JUMP] = beyond
+    return link
+
+
+@nb.njit(cache=True)
+def _shortened(links, chain, length):  # type: ignore[no-untyped-def]
+    """The first `length` events of a chain."""
+    while links[chain, LENGTH] > length:
+        jump = links[chain, JUMP]
+        chain = jump if jump >= 0 and links[jump, LENGTH] >= length else links[chain, BEFORE]
+    return chain
+
+
+@nb.njit(cache=True)
+def _is_first(links, one, other):  # type: ignore[no-untyped-def]
+    """Whether one of two different chains comes before the other; what goes on comes before what ends there."""
+    if one < 0 or other < 0:
+        return other < 0
+    a = _shortened(links, one, links[other, LENGTH])
+    if a == other:
+        return True
+    b = _shortened(links, other, links[one, LENGTH])
+    if b == one:
+        return False
+    while links[a, BEFORE] != links[b, BEFORE]:
+        if links[a, JUMP] != links[b, JUMP]:
+            a, b = links[a, JUMP], links[b, JUMP]
+        else:
+            a, b = links[a, BEFORE], links[b, BEFORE]
+    return links[a, PART_REF] < links[b, PART_REF]
+
+
+@nb.njit(cache=True)
+def merge(links, counts, into, size, more, count, room, latest, scratch):  # type: ignore[no-untyped-def]
+    """Put a list of chains into another one; returns how many there are then, of `room` at most."""
+    at, other, length = 0, 0, 0
+    while length < room and (at < size or other < count):
+        own = at < size
+        if own and other < count:
+            own = _is_first(links, into[at], more[other]) != latest
+        if own:
+            scratch[length] = into[at]
+            at += 1
+        else:
+            scratch[length] = more[other]
+            other += 1
+        length += 1
+    counts[STEPS] += length
+    into[:length] = scratch[:length]
+    return length
+
+
+@nb.njit(cache=True)
+def collected(links, count, roots, at):  # type: ignore[no-untyped-def]
+    """The links that chains need, of which `roots[:, at]` are the last; they are changed to what they are then."""
+    needed = np.zeros(count, np.bool_)
+    for row in range(len(roots)):
+        link = roots[row, at]
+        while link >= 0 and not needed[link]:
+            needed[link] = True
+            link = links[link, BEFORE]
+    place = np.cumsum(needed) - 1
+    kept = np.empty((needed.sum(), LINK_WIDTH), np.int64)
+    for link in range(count):
+        if needed[link]:
+            own = place[link]
+            kept[own] = links[link]
+            for column in (BEFORE, JUMP):
+                if links[link, column] >= 0:
+                    kept[own, column] = place[links[link, column]]
+    for row in range(len(roots)):
+        if roots[row, at] >= 0:
+            roots[row, at] = place[roots[row, at]]
+    return kept
