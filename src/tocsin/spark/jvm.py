@@ -18,15 +18,17 @@ from pyspark.java_gateway import launch_gateway
 from tocsin.errors import SetupError
 from tocsin.spark.java import Java
 
-# What Java itself prints on start, before any logging exists that could be told to be silent. Both come from
-# options that Spark's own launcher passes, and mean nothing to the user.
+# What Java itself prints on start, before any logging exists that could be told to be silent: both come from
+# options that Spark's own launcher passes, and mean nothing to the user. And what the Python workers of a stream
+# say of each of their steps, with blank lines between.
 _NOISE = re.compile(
     rb"WARNING: Using incubator modules: jdk\.incubator\.vector\s*"
     rb"|WARNING: package sun\.security\.action not in java\.base\s*"
+    rb"|(Starting )?Streaming TransformWithStateInPandas Python worker.*\s*|\s*"
 )
 
 # The gateway has a line of its own because Spark, taking it for an interactive shell, would set the level to
-# WARN and say so. The classes set to "off" log a failed task, up to five times, that the caller gets as an
+# WARN and say so. The classes set to "off" log a failed task or stream, up to five times, that the caller gets as an
 # exception anyway.
 _LOGGING = """\
 rootLogger.level = error
@@ -44,6 +46,8 @@ logger.tasks.name = org.apache.spark.scheduler.TaskSetManager
 logger.tasks.level = off
 logger.utils.name = org.apache.spark.util.Utils
 logger.utils.level = off
+logger.stream.name = org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution
+logger.stream.level = off
 logger.writer.name = org.apache.spark.sql.execution.datasources.FileFormatWriter
 logger.writer.level = off
 logger.writer2.name = org.apache.spark.sql.execution.datasources.v2
