@@ -73,6 +73,7 @@ def run_stream(
 ) -> Report:
     """Follow the sources of a pipeline from its checkpoint on; what is reported is everything since the first run."""
     started = time.monotonic()
+    _refuse_policies(pipeline, stream)
     storage = Storage(session)
     progress.begin(f"opening {', '.join(source.name for source in pipeline.sources)}")
     before = read_description(storage, stream.checkpoint, pipeline)
@@ -101,6 +102,16 @@ def run_stream(
     writer = Writer(plan, ledger, stop, partial(_tell, progress, log), begun)
     _follow_to_the_end(_start(session, query_rows, writer, stream, once or stream.once, shards), writer, stop)
     return _report(pipeline, ledger, writer, time.monotonic() - started)
+
+
+def _refuse_policies(pipeline: Pipeline, stream: Stream) -> None:
+    """What the file may say, but detection in a stream does not obey yet."""
+    for key in ("detection", "silent_after", "idle"):
+        if getattr(stream, key) is not None:
+            message = f"a stream cannot obey {key} yet"
+            raise pipeline.error(
+                "not-yet", message, (*stream.place, key), "leave it out: events wait for `delay`"
+            )
 
 
 def _plan(
