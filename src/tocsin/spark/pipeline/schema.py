@@ -151,7 +151,9 @@ def build_schema(
     types = [event_type.name for event_type in declared.types]
     kinds = dict(declared.attributes)
     if hold_to_types:
-        kinds = {n: k for n, t in attributes.items() if (k := kind_of(t)) in SPARK_TYPES} | kinds
+        # Anything can be taken for a text.
+        held = SPARK_TYPES.keys() - {"string"}
+        kinds = {name: kind for name, type in attributes.items() if (kind := kind_of(type)) in held} | kinds
     return Schema(attributes, kinds, _owners(declared), tuple(types) if declared.strict else None)
 
 

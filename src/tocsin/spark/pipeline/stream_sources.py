@@ -24,14 +24,18 @@ def look_at(session: SparkSession, pipeline: Pipeline, source: Source) -> Known:
                 raise _nothing_there(pipeline, source)
             return Known(opened.frame.schema.json(), None, opened.whole_ids)
         lines = read_lines(session, source)
-        types = {}
+        types: dict[str, T.DataType] = {}
         if not pipeline.declarations.strict:
             types = text_lines.inferred_types(session, source, lines)
         if lines.header == "" or not (types or pipeline.declarations.strict):
             raise _nothing_there(pipeline, source)
-        opened = open_source(session, pipeline, source)
-        # Where nothing tells, ids are texts: any will do then.
-        whole = opened.roles.id is None or (opened.read > 0 and opened.whole_ids)
+        opened = with_lines(pipeline, source, lines, types or None)
+        whole = opened.roles.id is None
+        if opened.roles.id is not None:
+            id = text_lines.cells(source, opened.paths).value(opened.roles.id, None, T.StringType())
+            read, all_whole, _ = text_lines.measure(lines, id)
+            # Where nothing tells, ids are texts: any will do then.
+            whole = read > 0 and all_whole
         struct = T.StructType([T.StructField(name, type) for name, type in types.items()])
         return Known(struct.json() if types else None, lines.header, whole)
 
