@@ -74,17 +74,20 @@ class Table:
             raise _is_there(self.name)
 
     def write(self, rows: DataFrame, count: int, batch: int) -> None:
-        session = self.session
+        session = rows.sparkSession  # that of the query, whose settings are nobody else's
         numbered = _few_files(rows, count).withColumn("batch", F.lit(batch).cast("long"))
         if not session.catalog.tableExists(self.name):
             if count:
                 numbered.write.partitionBy("batch").saveAsTable(self.name)
             return
-        earlier = session.table(self.name).where(F.col("batch") == batch)
-        if count or not earlier.isEmpty():
-            # By name, because a table has the columns it is cut by behind all others.
-            writer = numbered.select(*session.table(self.name).columns).write.mode("overwrite")
-            writer.option("partitionOverwriteMode", "dynamic").insertInto(self.name)
+        if not count:
+            drop = f"alter table identifier(:name) drop if exists partition (batch = {batch:d})"
+            session.sql(drop, {"name": self.name})
+            return
+        # Only the partition of the micro-batch is replaced. By name, because a table has the columns it is cut by at its end.
+        session.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+        columns = session.table(self.name).columns
+        numbered.select(*columns).write.mode("overwrite").insertInto(self.name)
 
 
 def _few_files(rows: DataFrame, count: int) -> DataFrame:
