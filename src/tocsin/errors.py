@@ -160,6 +160,10 @@ class LimitError(TocsinError, RuntimeError):
     """A pattern grew past a stated bound."""
 
 
+class StreamError(TocsinError, RuntimeError):
+    """A stream stopped, because of an event, of a sink, or of Spark; its file was right when it started."""
+
+
 class ServiceError(TocsinError, RuntimeError):
     """Some subscribers failed while something was delivered; all the others were served.
 

@@ -22,13 +22,18 @@ EVERY_TABLE = """
 [pipeline]
 [[source]]
 format = "csv"
+stream = true
 limit = [{}]
 [[subscription]]
 [[sink]]
 format = "parquet"
 [[sink]]
+format = "table"
+[[sink]]
 format = "console"
 [dead_letters]
+[stream]
+[late]
 """
 
 
@@ -55,7 +60,7 @@ def test_every_key_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         read_pipeline(tmp_path / "every.toml")
     assert set(asked) == {
         *("the file", "[pipeline]", "[[source]]", "an entry of source.limit"),
-        *("[[subscription]]", "[[sink]]", "[dead_letters]"),
+        *("[[subscription]]", "[[sink]]", "[dead_letters]", "[stream]", "[late]"),
     }
     sections = dict(re.findall(r"^## (\S+)[^\n]*\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
     for title, keys in asked.items():

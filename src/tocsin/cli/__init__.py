@@ -1,8 +1,8 @@
 """The command line: `tocsin COMMAND …`. One module a command, each with `add_parser` and `run`.
 
-Results go to standard output, errors to standard error. The exit code is 0 if all went well, 1 if a test
-failed, --strict found something or engines disagree, 2 if something the user gave is wrong, 3 if Tocsin itself
-failed, 130 after Ctrl-C.
+Results go to standard output, errors to standard error. The exit code is 0 if all went well, 1 if a test failed,
+--strict found something, engines disagree or a stream failed, 2 if something the user gave is wrong, 3 if Tocsin
+itself failed, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from types import ModuleType
 
 import tocsin
-from tocsin.errors import TocsinError
+from tocsin.errors import StreamError, TocsinError
 
 COMMANDS = ("run", "detect", "explain", "check", "test", "state", "bench", "warm")
 _EXAMPLES = """\
@@ -90,7 +90,7 @@ def _modules(arguments: Sequence[str]) -> dict[str, ModuleType]:
 def _told(error: Exception) -> tuple[str, int]:
     """What to tell the user of an error, and the exit code."""
     if isinstance(error, TocsinError):
-        return str(error), 2
+        return str(error), 1 if isinstance(error, StreamError) else 2
     if "pyspark" in sys.modules:
         # Imported here, because it loads Spark.
         from tocsin.spark.failures import explain_failure, is_from_spark

@@ -9,14 +9,21 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from tocsin.errors import InputError
+
 _HELP = """\
 The file names sources of events, subscriptions with their patterns, and sinks for what is found. The result
 goes to standard output, the progress to standard error.
+
+A pipeline whose sources are streams runs until it gets Ctrl-C or SIGTERM, which it obeys after the micro-batch that
+runs; a second one stops it at once. From the same checkpoint it goes on.
 
 examples:
   tocsin run pipeline.toml
   tocsin run pipeline.toml --check          say what is wrong with the file, and do nothing else
   tocsin run pipeline.toml --quiet --json   for a program that reads the result
+  tocsin run stream.toml --once             use the events that are there, and end
+  tocsin run stream.toml --log stream.log   a line of JSON for each micro-batch
 """
 
 
@@ -33,6 +40,10 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     parser.add_argument("--json", action="store_true", help="give the result as JSON")
     parser.add_argument("--check", action="store_true", help="only check the file; Spark is not started")
+    parser.add_argument("--once", action="store_true", help="of a stream, use what is there now, and end")
+    parser.add_argument(
+        "--log", type=Path, metavar="FILE", help="of a stream, add a line for each micro-batch"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -44,8 +55,9 @@ def run(options: argparse.Namespace) -> int:
     from tocsin.spark.pipeline.progress import Lines, Silent
     from tocsin.spark.pipeline.warnings import pipeline_warnings
 
+    pipeline = read_pipeline(options.file)
+    _check_options(options, pipeline.stream is not None)
     if options.check:
-        pipeline = read_pipeline(options.file)
         names = ", ".join(entry.name for entry in pipeline.subscriptions)
         warnings = pipeline_warnings(pipeline)
         print("".join(f"warning: {warning}\n\n" for warning in warnings), end="")
@@ -57,8 +69,17 @@ def run(options: argparse.Namespace) -> int:
     else:
         shown = Steps() if sys.stderr.isatty() else nullcontext(Lines(sys.stderr))
     with shown as progress:
-        report = run_pipeline(options.file, progress=progress)
+        report = run_pipeline(
+            options.file, progress=progress, once=options.once, log=options.log, obey_signals=True
+        )
     if not options.quiet and sys.stderr.isatty():
         print(file=sys.stderr)
     print(json.dumps(report.as_dict(), indent=2) if options.json else report)
     return 0
+
+
+def _check_options(options: argparse.Namespace, stream: bool) -> None:
+    for name in ("once", "log"):
+        if getattr(options, name) and not stream:
+            message = f"--{name} is for streams, and no source of {options.file} is one"
+            raise InputError("bad-option", message, hint="say stream = true in its [[source]]")

@@ -19,10 +19,10 @@ from tocsin.runtime.shard import (
     advance,
     buckets_of,
     late_error,
-    late_rows,
     looked_at,
     parted,
     split,
+    with_reason,
 )
 
 GROWN = 1 << 20  # bytes of a bucket, on average, from which on buckets are cut
@@ -55,34 +55,20 @@ class Step(NamedTuple):
 
     head: Head
     matches: list[pa.Table]
-    late: pa.Table | None  # rows as matches are, if late events are kept
-    late_events: int
+    late: pa.Table | None  # with the reason
 
 
-def step(
-    job: ShardJob,
-    number: int,
-    head: Head,
-    store: Store,
-    arrived: pa.Table | None,
-    until: int,
-    schema: pa.Schema,
-) -> Step:
-    """Let one line of a shard take in what arrived, and let time go on until `until`.
-
-    Args:
-        schema: of the matches, with a column `late` if late events are kept.
-    """
+def step(job: ShardJob, number: int, head: Head, store: Store, arrived: pa.Table | None, until: int) -> Step:
+    """Let one line of a shard take in what arrived, and let time go on until `until`."""
     line = job.lines[number]
-    late_events, kept = 0, None
+    too_late = None
     if arrived is not None:
         arrived = looked_at(line, arrived) if len(job.lines) > 1 else arrived
         if not line.at_once:
             arrived, late = parted(arrived, head.until)
-            late_events = late.num_rows
-            if late_events and job.late == "fail":
+            if late.num_rows and job.late == "fail":
                 raise late_error(late, head.until)
-            kept = late_rows(late, head.until, schema) if late_events and job.late == "keep" else None
+            too_late = with_reason(late, head.until) if late.num_rows else None
     until = max(until, head.until)
     entries = dict(head.entries)
     found: list[pa.Table] = []
@@ -104,7 +90,7 @@ def step(
                 done.oldest,
             )
     after = Head(until, head.bits, entries)
-    return Step(_cut(job, number, after, store), found, kept, late_events)
+    return Step(_cut(job, number, after, store), found, too_late)
 
 
 def _touched(job: ShardJob, head: Head, arrived: pa.Table | None, until: int) -> dict[int, pa.Table | None]:

@@ -169,8 +169,14 @@ def late_error(late: pa.Table, until: int) -> InputError:
     )
 
 
-def late_rows(late: pa.Table, until: int, schema: pa.Schema) -> pa.Table:
-    """Late events as rows of matches without a pattern, each with one constituent and the reason why it was not used."""
+def with_reason(late: pa.Table, until: int) -> pa.Table:
+    """Late events, with the reason why they were not used."""
+    reason = f"everything up to {shown(until)} was decided"
+    return late.append_column("reason", pa.array([reason] * late.num_rows, pa.string()))
+
+
+def late_rows(late: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Late events as rows of matches without a pattern, each with one constituent; `late` says why it was not used."""
     count = late.num_rows
     constituents = schema.field("constituents").type
     own = {
@@ -193,7 +199,7 @@ def late_rows(late: pa.Table, until: int, schema: pa.Schema) -> pa.Table:
         "constituents": pa.ListArray.from_arrays(
             pa.array(range(count + 1), pa.int32()), pa.StructArray.from_arrays(parts, fields=fields)
         ),
-        "late": pa.array([f"everything up to {shown(until)} was decided"] * count, pa.string()),
+        "late": late.column("reason").combine_chunks(),
     }
     columns = [rows[f.name].cast(f.type) if f.name in rows else pa.nulls(count, f.type) for f in schema]
     return pa.table(columns, schema=schema)

@@ -29,7 +29,7 @@ from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
 from tocsin.spark.completion import LANGUAGES as COMPLETION
 from tocsin.spark.completion import Ports, Text, compile_texts
 from tocsin.spark.job import prepare, relevant, run
-from tocsin.spark.lines import StreamOptions, stream_plan
+from tocsin.spark.lines import StreamOptions, by_source, paces_of, source_column, stream_plan
 from tocsin.spark.parquet import detect_parquet, plan_reading, read_parquet
 from tocsin.spark.questions import NoArrowForm, run_asked
 from tocsin.spark.session import local_session
@@ -110,7 +110,7 @@ def detect(
     """
     if unreadable not in ("fail", "drop"):
         raise InputError("bad-option", f"unreadable cannot be {unreadable!r}", hint="fail or drop")
-    streaming = StreamOptions(delay, detection, tuple(sources), silent_after, idle, shards, late)
+    streaming = StreamOptions.of(delay, detection, sources, silent_after, idle, shards, late)
     plan = _plan(
         events,
         pattern,
@@ -163,11 +163,12 @@ def _readable(prepared: DataFrame, unreadable: str, wanted: Column | None = None
 def _in_stream(plan: _Plan, options: StreamOptions, unreadable: str, limit: int) -> DataFrame:
     table, columns, compiled, catalog, carried = plan.parts
     named = {one.name: one.detection for one in plan.subscriptions}
-    prepared = prepare(table, columns, compiled, catalog, carried, by_source=True)
-    stream = stream_plan(prepared, table, columns, compiled, carried, limit, options, named)
+    paces = paces_of(compiled, options, named)
+    others = [source_column(columns)] if by_source(paces) else []
+    prepared = prepare(table, columns, compiled, catalog, carried, others=others)
+    stream = stream_plan(prepared, table, columns, compiled, carried, limit, options, paces)
     # Every row says how far time has come, also one that no pattern looks at.
-    used = _readable(prepared if stream.by_source else prepared.drop("source"), unreadable)
-    return found_in(run_stream(used, stream), stream.schema)
+    return found_in(run_stream(_readable(prepared, unreadable), stream), stream)
 
 
 def why_not_arrow(

@@ -12,12 +12,11 @@ _OURS = re.compile(r"^tocsin\.errors\.\w+: (.*)", re.DOTALL | re.MULTILINE)
 _PYTHON = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*)", re.DOTALL | re.MULTILINE)
 _LOST_TASK = re.compile(r"Lost task [^\n]*?\): (.*)", re.DOTALL)
 _CALLING = re.compile(r"An error occurred while calling [^\n]*\n: (.*)", re.DOTALL)
-# Where a message ends: at the stack, at the text of an SQL query, or at the plan that Spark shows behind it.
+# Where a message ends: at the stack, or at the SQL query, the stream or the plan that Spark shows behind it.
 _END = re.compile(
-    r"\n\s*at [\w.$/]+\(|\n\tat |\n== SQL|;\n|\n\s*Driver stacktrace|\n\nJVM stacktrace|\n\n"
-    r"|\n SQLSTATE: |\n=== Streaming Query"
+    r"\n\s*at [\w.$/]+\(|\n\tat |\n== SQL|\n=== Streaming Query|;\n|\n\s*Driver stacktrace|\n\nJVM stacktrace|\n\n"
 )
-_STATE = re.compile(r"\s*SQLSTATE: \w+\s*$")
+_STATE = re.compile(r"(\s*SQLSTATE: \w+)+\s*$")
 _CLASS = re.compile(r"^(?:[a-z]\w*\.)+(\w+): ")
 _RAISED = re.compile(r"^\[USER_RAISED_EXCEPTION\] ")
 

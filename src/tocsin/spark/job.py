@@ -38,12 +38,11 @@ def prepare(
     catalog: Catalog,
     carried: Sequence[str],
     asked: Sequence[Column] | None = None,
-    by_source: bool = False,
+    others: Sequence[Column] = (),
 ) -> DataFrame:
     """The columns that travel to the workers (see `runtime.partition`), and `unreadable`: why a row cannot be used.
 
-    With `asked`, the columns that questions ask for travel in place of Spark's answers. With `by_source`, the source of an
-    event travels, too.
+    With `asked`, the columns that questions ask for travel in place of Spark's answers. `others` travel beside them all.
     """
     start, end = (micros(events, name, columns.time_unit) for name in columns.time)
     kinds = attribute_kinds(events)
@@ -63,9 +62,8 @@ def prepare(
             _field(events, columns, name).alias(rt.travelling("field", name))
             for name in sorted(taken_fields(compiled))
         ),
+        *others,
     ]
-    if by_source and columns.source is not None:
-        selected.append(attribute_column(columns.source).cast("string").alias("source"))
     if carried:
         selected.append(F.struct(*(attribute_column(name) for name in carried)).alias("attributes"))
     return events.select(*selected)

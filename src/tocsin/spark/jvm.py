@@ -47,12 +47,12 @@ logger.tasks.name = org.apache.spark.scheduler.TaskSetManager
 logger.tasks.level = off
 logger.utils.name = org.apache.spark.util.Utils
 logger.utils.level = off
+logger.stream.name = org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution
+logger.stream.level = off
 logger.writer.name = org.apache.spark.sql.execution.datasources.FileFormatWriter
 logger.writer.level = off
 logger.writer2.name = org.apache.spark.sql.execution.datasources.v2
 logger.writer2.level = off
-logger.stream.name = org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution
-logger.stream.level = off
 logger.kafka.name = org.apache.kafka
 logger.kafka.level = off
 """

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 
-from tocsin.algebra.subscription import Detection
+from tocsin.algebra.subscription import Detection, Mode
 from tocsin.automata.compile import Compiled
-from tocsin.errors import InputError
+from tocsin.errors import InputError, did_you_mean
 from tocsin.events import parse_duration
 from tocsin.events.pace import PaceSettings
 from tocsin.runtime import program as rt
@@ -19,33 +20,89 @@ from tocsin.runtime.program import Array
 from tocsin.runtime.shard import Line, ShardJob
 from tocsin.spark.columns import EventColumns
 from tocsin.spark.job import job_of, taken_fields
+from tocsin.spark.predicates import attribute_column
+
+Paces = Mapping[PaceSettings, Sequence[int]]  # the outputs that are decided together, by how
 
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """What a user may say of a stream; see `tocsin.detect`."""
+    """What a user may say of a stream; see `tocsin.detect`. Durations are microseconds."""
 
-    delay: str = "10s"
-    detection: str | None = None
+    delay: int
+    detection: Detection | None = None
     sources: tuple[str, ...] = ()
-    silent_after: str | None = None
-    idle: str | None = None
+    silent_after: int | None = None
+    idle: int | None = None
     shards: int | None = None
     late: str = "fail"
 
+    @classmethod
+    def of(
+        cls,
+        delay: str,
+        detection: str | None,
+        sources: Sequence[str],
+        silent_after: str | None,
+        idle: str | None,
+        shards: int | None,
+        late: str,
+    ) -> StreamOptions:
+        """The options as a person writes them."""
+        if late not in ("fail", "drop", "keep"):
+            raise InputError("bad-option", f"late cannot be {late!r}", hint="fail, drop or keep")
+        if shards is not None and shards < 1:
+            raise InputError("bad-option", f"shards cannot be {shards}", hint="1 or more")
+        return cls(
+            _microseconds("delay", delay),
+            None if detection is None else _policy(detection),
+            tuple(sources),
+            None if silent_after is None else _microseconds("silent_after", silent_after),
+            None if idle is None else _microseconds("idle", idle),
+            shards,
+            late,
+        )
+
     def pace(self, own: Detection | None) -> PaceSettings:
         """When events are used, by what a subscription says itself, or by these options."""
-        mode, threshold = ("within-delay", None) if self.detection is None else _policy(self.detection)
-        if own is not None:
-            mode, threshold = own.mode, own.threshold
+        asked = own or self.detection
+        if asked is None:
+            return PaceSettings(delay=self.delay, idle_after=self.idle)
+        waits = asked.mode != "best-effort"
         return PaceSettings(
-            mode,
-            _microseconds("delay", self.delay),
-            self.sources if mode in ("guaranteed", "probabilistic") else (),
-            threshold,
-            None if self.silent_after is None else _microseconds("silent_after", self.silent_after),
-            None if self.idle is None else _microseconds("idle", self.idle),
+            asked.mode,
+            self.delay,
+            self.sources if waits else (),
+            asked.threshold,
+            self.silent_after if waits else None,
+            self.idle,
         )
+
+
+def paces_of(
+    compiled: Compiled, options: StreamOptions, detections: Mapping[str, Detection | None]
+) -> dict[PaceSettings, list[int]]:
+    """The subscriptions of a job, by when their events are used. `detections` are what subscriptions themselves name."""
+    outputs: dict[PaceSettings, list[int]] = {}
+    for number, output in enumerate(compiled.plan.outputs):
+        outputs.setdefault(options.pace(detections.get(output.name)), []).append(number)
+    return outputs
+
+
+def by_source(paces: Paces) -> bool:
+    """Whether it matters which source an event is from."""
+    return any(pace.mode in ("guaranteed", "probabilistic") for pace in paces)
+
+
+def source_column(columns: EventColumns) -> Column:
+    """The source of an event, as it travels."""
+    if columns.source is None:
+        raise InputError(
+            "no-source",
+            "detection that waits for sources must know which one an event is from",
+            hint="name the column: source='device'",
+        )
+    return attribute_column(columns.source).cast("string").alias("source")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +111,13 @@ class StreamPlan:
 
     job: ShardJob
     paces: tuple[PaceSettings, ...]  # of each line
-    schema: pa.Schema  # of matches, and of late events if they are kept
+    matches: pa.Schema
     domain: Array
+
+    @property
+    def schema(self) -> pa.Schema:
+        """That of matches, and of late events if they are kept."""
+        return self.matches.append(pa.field("late", pa.string())) if self.job.late == "keep" else self.matches
 
     @property
     def idle(self) -> bool:
@@ -76,33 +138,17 @@ def stream_plan(
     carried: Sequence[str],
     limit: int,
     options: StreamOptions,
-    detections: Mapping[str, Detection | None],
+    paces: Paces,
 ) -> StreamPlan:
-    """What is to be done with prepared rows of a stream. `detections` are those that subscriptions themselves name."""
-    if options.late not in ("fail", "drop", "keep"):
-        raise InputError("bad-option", f"late cannot be {options.late!r}", hint="fail, drop or keep")
+    """What is to be done with prepared rows of a stream."""
     job, schema = job_of(used, events, columns, compiled, carried, limit)
-    spark = used.sparkSession
     shards = options.shards
     if shards is None:
-        shards = int(str(spark.conf.get("spark.sql.shuffle.partitions"))) if columns.key else 1
-    if shards < 1:
-        raise InputError("bad-option", f"shards cannot be {shards}", hint="1 or more")
-    outputs: dict[PaceSettings, list[int]] = {}
-    for number, output in enumerate(compiled.plan.outputs):
-        outputs.setdefault(options.pace(detections.get(output.name)), []).append(number)
-    lines = tuple(line_of(compiled, own, at_once=pace.mode == "best-effort") for pace, own in outputs.items())
-    whole = schema.append(pa.field("late", pa.string())) if options.late == "keep" else schema
-    shard_job = ShardJob(lines, job.schema, job.keys, shards, limit, options.late)
+        shards = int(str(used.sparkSession.conf.get("spark.sql.shuffle.partitions")))
+    lines = tuple(line_of(compiled, own, at_once=pace.mode == "best-effort") for pace, own in paces.items())
+    shard_job = ShardJob(lines, job.schema, job.keys, shards if columns.key else 1, limit, options.late)
     domain = np.bitwise_or.reduce([mask for one in compiled.plan.detectors for mask in one.program.domain])
-    plan = StreamPlan(shard_job, tuple(outputs), whole, domain)
-    if plan.by_source and columns.source is None:
-        raise InputError(
-            "no-source",
-            "detection that waits for sources must know which one an event is from",
-            hint="name the column: source='device'",
-        )
-    return plan
+    return StreamPlan(shard_job, tuple(paces), schema, domain)
 
 
 def line_of(compiled: Compiled, outputs: Sequence[int], *, at_once: bool) -> Line:
@@ -115,16 +161,21 @@ def line_of(compiled: Compiled, outputs: Sequence[int], *, at_once: bool) -> Lin
     return Line(rt.to_bytes(plan), at_once, tuple(questions), tuple(columns))
 
 
-def _policy(text: str) -> tuple[str, float | None]:
+def _policy(text: str) -> Detection:
     """A policy as in the core language: `guaranteed`, `best-effort`, `probabilistic(0.95)`."""
     name, bracket, rest = text.partition("(")
-    if not bracket:
-        return name, None
-    try:
-        return name.strip(), float(rest.rstrip().removesuffix(")"))
-    except ValueError:
-        hint = "as in probabilistic(0.95)"
-        raise InputError("bad-option", f"detection cannot be {text!r}", hint=hint) from None
+    threshold = None
+    if bracket:
+        try:
+            threshold = float(rest.rstrip().removesuffix(")"))
+        except ValueError:
+            hint = "as in probabilistic(0.95)"
+            raise InputError("bad-option", f"detection cannot be {text!r}", hint=hint) from None
+    for mode in get_args(Mode):
+        if mode == name.strip():
+            return Detection(mode, threshold)
+    hint = did_you_mean(name, get_args(Mode))
+    raise InputError("unknown-policy", f"there is no detection policy {name!r}", hint=hint)
 
 
 def _microseconds(option: str, text: str) -> int:

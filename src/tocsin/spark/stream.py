@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +28,8 @@ from tocsin.events.pace import Pace, PaceSettings, Told
 from tocsin.runtime.arrivals import ARRIVALS, MARKS, ArrivalJob, pack_arrivals
 from tocsin.runtime.buckets import Head, step
 from tocsin.runtime.carry_over import Outline, carried_over, in_common, outline
-from tocsin.runtime.pack import from_ipc, to_ipc, unpack
-from tocsin.runtime.shard import LONG_AGO, ShardJob
+from tocsin.runtime.pack import from_ipc, to_ipc
+from tocsin.runtime.shard import LONG_AGO, ShardJob, late_rows
 
 if TYPE_CHECKING:
     from tocsin.spark.lines import StreamPlan
@@ -46,7 +46,10 @@ _SETTINGS = {
 _FIGURES = pa.schema(
     [
         pa.field("shard", pa.int32()),
-        *(pa.field(name, pa.int64()) for name in ("keys", "partial_matches", "waiting", "bytes", "late")),
+        *(
+            pa.field(name, pa.int64())
+            for name in ("keys", "partial_matches", "waiting", "bytes", "arrived", "late")
+        ),
         pa.field("until", pa.timestamp("us", tz="UTC")),
         pa.field("oldest", pa.timestamp("us", tz="UTC")),
         pa.field("left_out", pa.list_(pa.string())),
@@ -64,24 +67,29 @@ def run_stream(used: DataFrame, plan: StreamPlan) -> DataFrame:
     return (
         used.mapInArrow(partial(pack_arrivals, job), from_arrow_schema(ARRIVALS))
         .groupBy("shard")
-        .transformWithStateInPandas(ShardProcessor(plan.job, plan.paces, plan.schema), TOLD, "append", "none")
+        .transformWithStateInPandas(ShardProcessor(plan.job, plan.paces), TOLD, "append", "none")
     )
 
 
-def rows_of(told: DataFrame, kind: str, schema: pa.Schema) -> DataFrame:
-    """What was told of one kind, as rows."""
-    own = told.where(F.col("kind") == kind).select("packed")
-    return own.mapInArrow(unpack, from_arrow_schema(schema))
-
-
-def found_in(told: DataFrame, schema: pa.Schema) -> DataFrame:
+def found_in(told: DataFrame, plan: StreamPlan) -> DataFrame:
     """Matches, and late events if they are kept."""
-    return told.where(F.col("kind") != FIGURES).select("packed").mapInArrow(unpack, from_arrow_schema(schema))
+    schema = plan.schema
+    opened = partial(_opened, schema.serialize().to_pybytes())
+    return told.mapInArrow(opened, from_arrow_schema(schema))
 
 
-def figures_of(told: DataFrame) -> DataFrame:
-    """For each shard that was touched its number of keys, partial matches, events that wait, bytes and late events."""
-    return rows_of(told, FIGURES, _FIGURES)
+def _opened(schema: bytes, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    whole = pa.ipc.read_schema(pa.py_buffer(schema))
+    keeps = "late" in whole.names
+    for batch in batches:
+        for kind, packed in zip(batch.column("kind").to_pylist(), batch.column("packed"), strict=True):
+            if kind == MATCH:
+                found = from_ipc(packed.as_buffer())
+                if keeps:
+                    found = found.append_column(whole.field("late"), pa.nulls(found.num_rows, pa.string()))
+                yield from found.to_batches()
+            elif kind == LATE and keeps:
+                yield from late_rows(from_ipc(packed.as_buffer()), whole).to_batches()
 
 
 def _use_rocksdb(spark: SparkSession) -> None:
@@ -107,10 +115,9 @@ def _with_heartbeats(used: DataFrame) -> DataFrame:
 class ShardProcessor(StatefulProcessor):
     """Keeps the memory of a shard in Spark's state store: a small head, and buckets of keys."""
 
-    def __init__(self, job: ShardJob, paces: tuple[PaceSettings, ...], schema: pa.Schema) -> None:
+    def __init__(self, job: ShardJob, paces: tuple[PaceSettings, ...]) -> None:
         self._job = job
         self._paces = paces
-        self._schema = schema.serialize().to_pybytes()
         self._purpose = _purpose(job, paces)
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -126,19 +133,23 @@ class ShardProcessor(StatefulProcessor):
     ) -> Iterator[pd.DataFrame]:
         arrived, told, clock = _received(rows)
         heads, paces = self._recalled()
-        schema = pa.ipc.read_schema(pa.py_buffer(self._schema))
         out: list[tuple[str, bytes]] = []
         late = 0
         for number, (head, pace) in enumerate(zip(heads, paces, strict=True)):
             until = pace.hear(told, clock)
-            done = step(self._job, number, head, self._buckets, arrived, until, schema)
+            done = step(self._job, number, head, self._buckets, arrived, until)
             heads[number] = done.head
-            late += done.late_events
-            out += [(MATCH, to_ipc(_fitting(found, schema))) for found in done.matches]
+            out += [(MATCH, to_ipc(found)) for found in done.matches]
             if done.late is not None:
+                late += done.late.num_rows
                 out.append((LATE, to_ipc(done.late)))
         self._head.update((pickle.dumps((VERSION, self._purpose, heads, paces), protocol=5),))
-        out.append((FIGURES, to_ipc(_figures(int(key[0]), heads, paces, late))))
+        out.append(
+            (
+                FIGURES,
+                to_ipc(_figures(int(key[0]), heads, paces, 0 if arrived is None else arrived.num_rows, late)),
+            )
+        )
         yield pd.DataFrame({"kind": [kind for kind, _ in out], "packed": [packed for _, packed in out]})
 
     def _recalled(self) -> tuple[list[Head], list[Pace]]:
@@ -250,17 +261,10 @@ def _plain(events: pa.Table) -> pa.Table:
     return events
 
 
-def _fitting(found: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Matches in the schema that has a column for late events."""
-    if len(schema) == found.num_columns:
-        return found
-    return found.append_column(schema.field("late"), pa.nulls(found.num_rows, pa.string()))
-
-
 def remembered_figures(shard: int, head: bytes) -> pa.Table:
     """The figures of a shard from the head that a checkpoint holds of it."""
     _, heads, paces = _readable(head)
-    return _figures(shard, heads, paces, 0)
+    return _figures(shard, heads, paces, 0, 0)
 
 
 def _readable(data: bytes) -> tuple[tuple[bytes, bytes], list[Head], list[Pace]]:
@@ -276,7 +280,7 @@ def _readable(data: bytes) -> tuple[tuple[bytes, bytes], list[Head], list[Pace]]
     return purpose, heads, paces
 
 
-def _figures(shard: int, heads: list[Head], paces: list[Pace], late: int) -> pa.Table:
+def _figures(shard: int, heads: list[Head], paces: list[Pace], arrived: int, late: int) -> pa.Table:
     entries = [entry for head in heads for entry in head.entries.values()]
     until = min(head.until for head in heads)
     row = {
@@ -285,6 +289,7 @@ def _figures(shard: int, heads: list[Head], paces: list[Pace], late: int) -> pa.
         "partial_matches": sum(entry.partial_matches for entry in entries),
         "waiting": sum(entry.waiting for entry in entries),
         "bytes": sum(entry.size for entry in entries),
+        "arrived": arrived,
         "late": late,
         "until": until if until > LONG_AGO else None,
         "oldest": min((entry.oldest for entry in entries if entry.oldest is not None), default=None),

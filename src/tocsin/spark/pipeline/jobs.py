@@ -10,14 +10,14 @@ matches, or is read with other options, or is asked for its key.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 
 from tocsin.algebra.pattern import specs
 from tocsin.algebra.predicate import RoleAttribute, attributes, comparisons
 from tocsin.algebra.selection import Selection
-from tocsin.algebra.subscription import Definition, Subscription
+from tocsin.algebra.subscription import Definition, Detection, Subscription
 from tocsin.automata.compile import Compiled, compile
 from tocsin.automata.transduce import transducers
 from tocsin.errors import PipelineError, PipelineErrors, TocsinError
@@ -46,6 +46,7 @@ class Job:
     reads: tuple[str, ...]  # subscriptions whose matches are events of this job
     asked: Mapping[str, frozenset[str]]  # for each subscription the attributes of primitive events it names
     sends: bool = False
+    detections: Mapping[str, Detection | None] = field(default_factory=dict)  # what subscriptions say of it
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -132,7 +133,8 @@ def _jobs(
             else _asked(senders, name, composites)
             for name in names
         }
-        jobs.append(Job(len(jobs), key, patterns, compiled, catalog, reads, asked, sends))
+        detections = {name: whole[name].detection for name in names if name in whole}
+        jobs.append(Job(len(jobs), key, patterns, compiled, catalog, reads, asked, sends, detections))
     return tuple(jobs)
 
 

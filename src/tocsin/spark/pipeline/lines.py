@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from tocsin.runtime.tally import number_lines
 from tocsin.spark.pipeline.cells import Cells, CsvCells, JsonCells
 from tocsin.spark.pipeline.layout import BLOCK, FILE, ROW, TEXT
 from tocsin.spark.pipeline.model import Source
@@ -32,12 +33,14 @@ class Lines:
     frame: DataFrame
     header: str | None = None
     names: tuple[str, ...] | None = None  # the fields of a CSV line
+    marked: bool = False  # whether a row without text tells how many lines a block has, see `runtime.tally`
 
     @property
     def is_event(self) -> Column:
         """Whether a line stands for an event at all."""
         filled = F.trim(TEXT) != ""
-        return filled if self.header is None else filled & (F.col(TEXT) != self.header)
+        own = filled if self.header is None else filled & (F.col(TEXT) != self.header)
+        return own | F.col(TEXT).isNull() if self.marked else own
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +54,41 @@ class Split:
 
 def read_lines(session: SparkSession, source: Source) -> Lines:
     """The lines of a text source, parsed."""
-    frame = session.read.text(source.location).select(
+    frame = _placed(session.read.text(source.location)).withColumn(ROW, F.monotonically_increasing_id())
+    header = None
+    if source.format == "csv":
+        first = frame.where((F.trim(TEXT) != "") & (F.col(BLOCK) == 0)).first()
+        header = "" if first is None else str(first[TEXT])
+    return parse_lines(frame, source, header)
+
+
+def stream_lines(text: DataFrame, source: Source, header: str | None) -> tuple[Lines, Lines]:
+    """The lines of text files that come while a stream runs; once as they are, and once with their numbers.
+
+    Numbered rows tell their line, and further rows how many lines there are (see `runtime.tally`).
+    """
+    frame = _placed(text)
+    plain = parse_lines(frame.withColumn(ROW, F.lit(None).cast("long")), source, header)
+    columns = f"{TEXT} string, {FILE} string, {BLOCK} long, {ROW} long"
+    numbered = parse_lines(frame.mapInArrow(number_lines, columns), source, header)
+    return plain, replace(numbered, marked=True)
+
+
+def _placed(text: DataFrame) -> DataFrame:
+    return text.select(
         F.col("value").alias(TEXT),
         F.col("_metadata.file_path").alias(FILE),
         F.col("_metadata.file_block_start").alias(BLOCK),
-        F.monotonically_increasing_id().alias(ROW),
     )
-    if source.format == "jsonl":
+
+
+def parse_lines(frame: DataFrame, source: Source, header: str | None) -> Lines:
+    """Lines with what they hold; those of a CSV source have the fields that the header names."""
+    if source.format != "csv":
         # Spark reads the first value of a text and leaves the rest; in a list, the rest cannot hide.
         listed = F.try_parse_json(F.concat(F.lit("["), F.col(TEXT), F.lit(",0]")))
         return Lines(frame.withColumn(_LISTED, listed).withColumn(_PARSED, _object()).drop(_LISTED))
-    first = frame.where((F.trim(TEXT) != "") & (F.col(BLOCK) == 0)).first()
-    header = "" if first is None else str(first[TEXT])
+    assert header is not None
     names = tuple(
         name.strip() for name in next(csv.reader([header.lstrip("\ufeff")], delimiter=source.separator), [])
     )

@@ -1,4 +1,4 @@
-"""What a pipeline file says, as values: sources, event types, subscriptions, sinks, dead letters.
+"""What a pipeline file says, as values: sources, event types, subscriptions, sinks, dead letters, how a stream runs.
 
 Paths are absolute here, durations are microseconds, names are checked. `place` says where in the file
 something stands, as in `("source", 0)`; `Pipeline.error` turns that into an error with file and line.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tocsin.algebra.selection import Selection
-from tocsin.algebra.subscription import Reading
+from tocsin.algebra.subscription import Detection, Reading
 from tocsin.errors import PipelineError
 from tocsin.events import Catalog, EventType
 from tocsin.spark.completion import LANGUAGES as SENDING
@@ -20,8 +20,9 @@ from tocsin.spark.pipeline.document import Document, Place
 SourceFormat = Literal["parquet", "jsonl", "csv", "table"]
 TimeUnit = Literal["s", "ms", "us", "ns"]
 FileFormat = Literal["parquet", "jsonl"]
-SinkFormat = Literal["parquet", "jsonl", "console"]
+SinkFormat = Literal["parquet", "jsonl", "table", "console"]
 Mode = Literal["error", "overwrite"]
+LateMode = Literal["fail", "drop", "keep"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ class Source:
     rename: Mapping[str, str] = field(default_factory=dict)
     limits: tuple[Limit, ...] = ()
     separator: str = ","
+    stream: bool = False  # whether further events may come while the pipeline runs
+    max_files: int | None = None  # of a stream of files, how many a micro-batch takes; None for all there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """Where matches go: each subscription into a folder of its own, or the first `rows` into the report."""
+    """Where matches go: each subscription into a folder or a table of its own, or the first `rows` into the report."""
 
     format: SinkFormat
     place: Place
@@ -131,16 +134,45 @@ class Sink:
     path: str | None = None
     mode: Mode = "error"
     rows: int = 5
+    table: str | None = None
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes anything, and does not only show some of it."""
+        return self.path is not None or self.table is not None
+
+    def place_of(self, subscription: str, sent: str | None = None) -> str:
+        """The folder or table of a subscription, or of the events of a type that it sends."""
+        if self.table is not None:
+            return "_".join((self.table, subscription, *([sent.replace("::", "_")] if sent else ())))
+        return f"{self.path}/{subscription}" + (f".{sent.replace('::', '.')}" if sent else "")
 
 
 @dataclass(frozen=True, slots=True)
-class DeadLetters:
-    """Where events go that cannot be read."""
+class SideOutput:
+    """Where events go that are not used: those that cannot be read, or those that come too late."""
 
     path: str
     place: Place
     format: FileFormat = "jsonl"
     mode: Mode = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """How a pipeline with streaming sources runs; durations are microseconds."""
+
+    checkpoint: str
+    place: Place
+    trigger: int | None = None  # how often a micro-batch begins; None for one right after the other
+    once: bool = False  # use what is there, and stop
+    delay: int = 10_000_000
+    late: LateMode = "fail"
+    shards: int | None = None
+    detection: Detection | None = None
+    sources: tuple[str, ...] = ()  # those that guaranteed and probabilistic detection wait for
+    silent_after: int | None = None
+    idle: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +185,9 @@ class Pipeline:
     declarations: Declarations
     subscriptions: tuple[Entry, ...]
     sinks: tuple[Sink, ...] = ()
-    dead_letters: DeadLetters | None = None
+    dead_letters: SideOutput | None = None
+    late: SideOutput | None = None
+    stream: Stream | None = None
     spark: Mapping[str, str] = field(default_factory=dict)
     max_partial_matches: int | None = None
 

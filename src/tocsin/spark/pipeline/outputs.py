@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
 
 from tocsin.errors import PipelineError, PipelineErrors
 from tocsin.spark.pipeline.jobs import Plan
 from tocsin.spark.pipeline.layout import BLOCK, DEAD, FILE, PROBLEM, ROW, SOURCE, TEXT, USE
 from tocsin.spark.pipeline.lines import Split
-from tocsin.spark.pipeline.model import FileFormat, Mode, Pipeline, Sink
+from tocsin.spark.pipeline.model import Mode, Pipeline, SinkFormat
 from tocsin.spark.pipeline.read_outputs import check_folder
 from tocsin.spark.pipeline.table import Table
 from tocsin.spark.sent import sent_tables
@@ -20,7 +21,7 @@ from tocsin.spark.sent import sent_tables
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A folder that was written."""
+    """A folder or a table that was written."""
 
     what: str
     path: str
@@ -30,20 +31,14 @@ class Written:
 def write_matches(
     pipeline: Pipeline, matches: Mapping[str, DataFrame], counts: Mapping[str, int]
 ) -> list[Written]:
-    """Write each subscription of each sink into a folder of its own: what they carry may differ."""
+    """Write each subscription of each sink into a folder or table of its own: what they carry may differ."""
     written = []
     for sink in pipeline.sinks:
-        for name in sink.subscriptions if sink.path else ():
-            path = f"{sink.path}/{name}"
-            assert sink.format != "console"
-            _write(matches[name], path, sink.format, sink.mode)
-            written.append(Written(name, path, counts[name]))
+        for name in sink.subscriptions if sink.writes else ():
+            place = sink.place_of(name)
+            _write(matches[name], place, sink.format, sink.mode)
+            written.append(Written(name, place, counts[name]))
     return written
-
-
-def sent_folder(sink: Sink, name: str, table: str) -> str:
-    """Where the events of a type go that a subscription sends: beside the folder of the subscription."""
-    return f"{sink.path}/{name}.{table.replace('::', '.')}"
 
 
 def check_sent_folders(pipeline: Pipeline, plan: Plan) -> None:
@@ -54,7 +49,7 @@ def check_sent_folders(pipeline: Pipeline, plan: Plan) -> None:
         for job in (job for job in plan.jobs if job.sends and sink.path):
             for name in (name for name in sink.subscriptions if name in job.patterns):
                 for sent in (t for p in job.patterns[name] for t in sent_tables(job.compiled, p)):
-                    check_folder(table, sent_folder(sink, name, sent), sink.mode)
+                    check_folder(table, sink.place_of(name, sent), sink.mode)
     if errors:
         raise PipelineErrors(errors)
 
@@ -63,12 +58,11 @@ def write_sent(pipeline: Pipeline, tables: Mapping[str, Mapping[str, DataFrame]]
     """Write the events that subscriptions sent, each type into a folder of its own."""
     written = []
     for sink in pipeline.sinks:
-        for name in sink.subscriptions if sink.path else ():
+        for name in sink.subscriptions if sink.writes else ():
             for table, events in tables.get(name, {}).items():
-                path = sent_folder(sink, name, table)
-                assert sink.format != "console"
-                _write(events, path, sink.format, sink.mode)
-                written.append(Written(f"{name} {table}", path, events.count()))
+                place = sink.place_of(name, table)
+                _write(events, place, sink.format, sink.mode)
+                written.append(Written(f"{name} {table}", place, events.count()))
     return written
 
 
@@ -79,15 +73,23 @@ def dead_letters(
 
     In a Parquet file the line is the number of the row; a table has neither file nor line.
     """
-    cuts = [(split.file, split.block, split.offset) for split in splits]
-    offsets = session.createDataFrame(cuts, f"{FILE} string, {BLOCK} long, offset long")
+    offsets = offsets_of(session, splits)
     columns = (SOURCE, PROBLEM, FILE, BLOCK, ROW, TEXT)
-    found: DataFrame | None = None
-    for events in classified:
-        dead = events.where(F.col(USE) == DEAD).select(*columns)
-        found = dead if found is None else found.union(dead)
-    assert found is not None
-    placed = found.join(F.broadcast(offsets), [FILE, BLOCK], "left")
+    found = reduce(
+        DataFrame.union, (events.where(F.col(USE) == DEAD).select(*columns) for events in classified)
+    )
+    return with_lines(found, offsets)
+
+
+def offsets_of(session: SparkSession, splits: Iterable[Split]) -> DataFrame:
+    """Where the tasks cut the files, as a table."""
+    cuts = [(split.file, split.block, split.offset) for split in splits]
+    return session.createDataFrame(cuts, f"{FILE} string, {BLOCK} long, offset long")
+
+
+def with_lines(dead: DataFrame, offsets: DataFrame) -> DataFrame:
+    """Dead rows as letters; `offsets` says for each block of a file how many lines are before its first row."""
+    placed = dead.join(F.broadcast(offsets), [FILE, BLOCK], "left")
     # Spark gives the address of a file, in which a blank is %20; its own decoder takes + for a blank.
     path = F.url_decode(F.replace(F.regexp_replace(FILE, "^file:/+", "/"), F.lit("+"), F.lit("%2B")))
     return placed.select(
@@ -113,8 +115,16 @@ def write_dead_letters(pipeline: Pipeline, letters: DataFrame, count: int) -> li
     return [Written("dead letters", target.path, count)]
 
 
-def _write(frame: DataFrame, path: str, format: FileFormat, mode: Mode) -> None:
+def _write(frame: DataFrame, place: str, format: SinkFormat, mode: Mode) -> None:
     writer = frame.write.mode("overwrite" if mode == "overwrite" else "errorifexists")
+    if format == "table":
+        writer.saveAsTable(place)
+    else:
+        as_files(writer, place, format)
+
+
+def as_files(writer: DataFrameWriter, path: str, format: SinkFormat) -> None:
+    """Write a table as files of a format."""
     if format == "jsonl":
         writer.option("ignoreNullFields", "true").json(path)
     else:

@@ -18,6 +18,7 @@ from tocsin.spark.pipeline.model import Attached, Declarations, Delivery, Entry,
 from tocsin.spark.pipeline.read_events import read_declarations
 from tocsin.spark.pipeline.read_outputs import read_outputs
 from tocsin.spark.pipeline.read_sources import read_source
+from tocsin.spark.pipeline.read_stream import check_stream, read_stream
 from tocsin.spark.pipeline.table import Table
 
 
@@ -36,15 +37,18 @@ def read_pipeline(path: str | Path) -> Pipeline:
     _check_present(root, "source", "subscription")
     _check_names(root, sources, entries, declarations)
     files = [source.location for source in sources if source.format != "table"]
-    sinks, dead_letters = read_outputs(root, [entry.name for entry in entries], files)
+    stream = read_stream(root, sources)
+    outputs = read_outputs(root, [entry.name for entry in entries], files, stream)
     pipeline = Pipeline(
         document=document,
         name=settings.text("name") or Path(path).stem,
         sources=sources,
         declarations=declarations,
         subscriptions=entries,
-        sinks=sinks,
-        dead_letters=dead_letters,
+        sinks=outputs.sinks,
+        dead_letters=outputs.dead_letters,
+        late=outputs.late,
+        stream=stream,
         spark=_spark(root.table("spark")),
         max_partial_matches=settings.number("max_partial_matches", 1),
     )
@@ -52,7 +56,9 @@ def read_pipeline(path: str | Path) -> Pipeline:
     root.finish()
     if not errors:
         # Only now: a pattern is read with the types and names that the rest of the file gives it.
-        plan_jobs(pipeline, errors)
+        plan = plan_jobs(pipeline, errors)
+        if stream is not None:
+            check_stream(pipeline, plan, root)
     if errors:
         raise PipelineErrors(errors)
     return pipeline

@@ -1,39 +1,74 @@
-"""Reads `[[sink]]` and `[dead_letters]`: nothing may be written over a source, or over another output."""
+"""Reads `[[sink]]`, `[dead_letters]` and `[late]`: nothing may be written over a source, or over another output."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
 from tocsin.errors import did_you_mean
-from tocsin.spark.pipeline.model import DeadLetters, FileFormat, Mode, Sink, SinkFormat
+from tocsin.spark.pipeline.model import FileFormat, Mode, SideOutput, Sink, SinkFormat, Stream
 from tocsin.spark.pipeline.read_sources import resolved
 from tocsin.spark.pipeline.table import Table
 
+BATCH = "batch="  # how the name of the folder of a micro-batch begins
+DESCRIPTION = "tocsin/pipeline.json"  # in a checkpoint: what the pipeline was that made it
 _MODES: tuple[Mode, ...] = get_args(Mode)
 
 
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What a pipeline writes."""
+
+    sinks: tuple[Sink, ...]
+    dead_letters: SideOutput | None
+    late: SideOutput | None
+
+
 def read_outputs(
-    root: Table, subscriptions: Sequence[str], sources: Sequence[str]
-) -> tuple[tuple[Sink, ...], DeadLetters | None]:
-    """The sinks and the dead letters. A sink without `subscriptions` takes them all."""
+    root: Table, subscriptions: Sequence[str], sources: Sequence[str], stream: Stream | None = None
+) -> Outputs:
+    """The sinks, the dead letters and the late events. A sink without `subscriptions` takes them all.
+
+    Args:
+        stream: how the pipeline runs if it is a stream. One that goes on adds to the outputs that are there.
+    """
     taken: list[str] = []
+    going_on = stream is not None and is_checkpoint(stream.checkpoint)
+    if stream is not None and stream.checkpoint:
+        own = Table(root.document, root.errors, {}, stream.place)
+        _check_apart(own, "checkpoint", stream.checkpoint, sources, taken)
+
+    def check(table: Table, folder: str, mode: Mode) -> None:
+        _check_apart(table, "path", folder, sources, taken)
+        if not going_on:
+            check_folder(table, folder, mode)
+
     sinks = []
     for table in root.tables("sink"):
         sink = _sink(table, subscriptions)
         table.finish()
         for name in sink.subscriptions if sink.path else ():
-            _check_output(table, f"{sink.path}/{name}", sink.mode, sources, taken)
+            check(table, f"{sink.path}/{name}", sink.mode)
         sinks.append(sink)
-    section = root.table("dead_letters")
-    if section is None:
-        return tuple(sinks), None
-    letters = _dead_letters(section)
-    section.finish()
-    if letters.path:
-        _check_output(section, letters.path, letters.mode, sources, taken)
-    return tuple(sinks), letters
+
+    def side_output(key: str) -> SideOutput | None:
+        section = root.table(key)
+        if section is None:
+            return None
+        output = _side_output(section)
+        section.finish()
+        if output.path:
+            check(section, output.path, output.mode)
+        return output
+
+    return Outputs(tuple(sinks), side_output("dead_letters"), side_output("late"))
+
+
+def is_checkpoint(folder: str) -> bool:
+    """Whether a folder is the checkpoint of a pipeline that ran before. What has a scheme cannot be asked without Spark."""
+    return "://" in folder or Path(folder, DESCRIPTION).exists()
 
 
 def _sink(table: Table, subscriptions: Sequence[str]) -> Sink:
@@ -50,15 +85,18 @@ def _sink(table: Table, subscriptions: Sequence[str]) -> Sink:
         if format is None:
             table.names()  # which keys it may have depends on the format
         return Sink("console", table.place, chosen, rows=table.number("rows", 1) or 5)
-    path = table.text("path", required=True)
     mode = table.choice("mode", _MODES, "error") or "error"
+    if format == "table":
+        prefix = table.text("table", required=True, hint="each subscription gets a table NAME_Subscription")
+        return Sink(format, table.place, chosen, mode=mode, table=prefix)
+    path = table.text("path", required=True)
     return Sink(format, table.place, chosen, None if path is None else resolved(table, path), mode)
 
 
-def _dead_letters(table: Table) -> DeadLetters:
+def _side_output(table: Table) -> SideOutput:
     formats: tuple[FileFormat, ...] = get_args(FileFormat)
     path = table.text("path", required=True)
-    return DeadLetters(
+    return SideOutput(
         "" if path is None else resolved(table, path),
         table.place,
         table.choice("format", formats, "jsonl") or "jsonl",
@@ -66,21 +104,20 @@ def _dead_letters(table: Table) -> DeadLetters:
     )
 
 
-def _check_output(table: Table, folder: str, mode: Mode, sources: Sequence[str], taken: list[str]) -> None:
-    """An output must touch neither a source, nor another output, nor anything that is no earlier output."""
+def _check_apart(table: Table, key: str, folder: str, sources: Sequence[str], taken: list[str]) -> None:
+    """What is written must touch neither a source nor anything else that is written."""
     for source in sources:
         if source and _overlap(folder, source):
             message, hint = (
                 f"{folder} overlaps with the source {source}",
                 "choose a folder outside of all sources",
             )
-            table.note("overwrites-source", message, "path", hint, value=True)
+            table.note("overwrites-source", message, key, hint, value=True)
     for other in taken:
         if _overlap(folder, other):
             message, hint = f"{folder} overlaps with the output {other}", "give each its own path"
-            table.note("duplicate-output", message, "path", hint, value=True)
+            table.note("duplicate-output", message, key, hint, value=True)
     taken.append(folder)
-    check_folder(table, folder, mode)
 
 
 def check_folder(table: Table, folder: str, mode: Mode) -> None:
@@ -103,7 +140,10 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _is_output(path: Path) -> bool:
-    """Whether a folder holds nothing but what Spark writes."""
+    """Whether a folder holds nothing but what Spark writes, or what a stream does: a folder a micro-batch."""
     return path.is_dir() and all(
-        child.is_file() and child.name.lstrip(".").startswith(("part-", "_")) for child in path.iterdir()
+        _is_output(child)
+        if child.is_dir() and child.name.startswith(BATCH)
+        else child.is_file() and child.name.lstrip(".").startswith(("part-", "_"))
+        for child in path.iterdir()
     )

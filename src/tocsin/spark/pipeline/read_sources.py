@@ -37,9 +37,25 @@ def read_source(table: Table) -> Source:
         rename,
         tuple(_limit(one) for one in table.tables("limit")),
         _separator(table, format),
+        *_streaming(table, format),
     )
     table.finish()
     return source
+
+
+def _streaming(table: Table, format: SourceFormat | None) -> tuple[bool, int | None]:
+    """Whether further events may come, and how many files are taken at once."""
+    stream, files = bool(table.flag("stream")), table.number("max_files", 1)
+    if stream and format == "table":
+        table.note(
+            "bad-value", "a table is no stream", "stream", "stream folders of files: parquet, jsonl, csv"
+        )
+    if not stream and "max_files" in table.values:
+        table.note("bad-value", "only a stream has max_files", "max_files", "say stream = true")
+    if stream and "limit" in table.values:
+        hint = "let the patterns leave them out, as with matches = 'next', or limit them where they are sent"
+        table.note("limit-stream", "a stream cannot limit repeated events", "limit", hint)
+    return stream, files
 
 
 def _location(table: Table, format: SourceFormat | None) -> str:
@@ -53,6 +69,9 @@ def _location(table: Table, format: SourceFormat | None) -> str:
     path = resolved(table, location)
     if not _is_there(path):
         table.note("missing-file", f"there is no file or folder {path}", key, value=True)
+    elif table.values.get("stream") is True and Path(path).is_file():
+        hint = "files that are complete are moved into it"
+        table.note("bad-value", f"{path} is a file, but a stream reads a folder", key, hint, value=True)
     return path
 
 

@@ -16,20 +16,25 @@ from tocsin.spark.pipeline.outputs import Written
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What became of the events of a source: read = used + irrelevant + dead, `limited` being irrelevant."""
+    """What became of the events of a source: read = used + irrelevant + dead + late, `limited` being irrelevant.
+
+    Only a stream has late events.
+    """
 
     read: int
     used: int
     irrelevant: int
     dead: int
     limited: int
+    late: int = 0
 
     def checked(self, source: str) -> Counters:
         """These counters, or an error if an event got lost between reading and detection."""
-        if self.read != self.used + self.irrelevant + self.dead:
+        if self.read != self.used + self.irrelevant + self.dead + self.late:
+            late = f", {self.late:,} late" if self.late else ""
             raise InputError(
                 "counters",
-                f"the events of {source} do not add up: read {self.read:,}, but {self.used:,} used, "
+                f"the events of {source} do not add up: read {self.read:,}, but {self.used:,} used{late}, "
                 f"{self.irrelevant:,} irrelevant and {self.dead:,} dead",
                 hint="run it again, and make sure that the files do not change while they are read",
             )
@@ -39,8 +44,8 @@ class Counters:
         return Counters(*(a + b for a, b in zip(self.numbers, other.numbers, strict=True)))
 
     @property
-    def numbers(self) -> tuple[int, int, int, int, int]:
-        return self.read, self.used, self.irrelevant, self.dead, self.limited
+    def numbers(self) -> tuple[int, int, int, int, int, int]:
+        return self.read, self.used, self.irrelevant, self.dead, self.limited, self.late
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,7 @@ class Report:
     lost: Mapping[str, Mapping[str, int]] = field(
         default_factory=dict
     )  # what was sent and not delivered, and why
+    batches: int | None = None  # how many micro-batches there were, if it is a stream
 
     @property
     def total(self) -> Counters:
@@ -71,7 +77,8 @@ class Report:
 
     def __str__(self) -> str:
         found = _count(sum(self.matches.values()), "match", "matches")
-        lines = [f"{self.pipeline}: {found} in {self.seconds:.1f} s", ""]
+        pieces = "" if self.batches is None else f", {_count(self.batches, 'micro-batch', 'micro-batches')}"
+        lines = [f"{self.pipeline}: {found} in {self.seconds:.1f} s{pieces}", ""]
         lines += _table(("subscription", "matches"), [(name, _number(n)) for name, n in self.matches.items()])
         for name, shown in self.samples.items():
             lines += ["", f"{name}: {_heading(len(shown), self.matches[name])}"]
@@ -91,15 +98,15 @@ class Report:
         return "\n".join(lines)
 
     def _counters(self) -> Iterable[str]:
-        head = ("events", "read", "used", "irrelevant", "dead", "of which limited")
+        head = ("events", "read", "used", "irrelevant", "dead", "of which limited", "late")
         rows = [(name, *map(_number, one.numbers)) for name, one in self.sources.items()]
         if len(self.sources) > 1:
             rows.append(("total", *map(_number, self.total.numbers)))
         rows += [
             (f"{name} (composites)", *map(_number, one.numbers)) for name, one in self.composites.items()
         ]
-        # The limited are part of the irrelevant, so they stand behind them.
-        order = (0, 1, 2, 3, 5, 4)
+        # The limited are part of the irrelevant, so they stand behind them. Only tables have them, and only streams the late.
+        order = (0, 1, 2, 3, 5, 4) if self.batches is None else (0, 1, 2, 3, 6, 4)
         return _table(tuple(head[i] for i in order), [tuple(row[i] for i in order) for row in rows])
 
 

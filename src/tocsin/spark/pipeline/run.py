@@ -1,72 +1,47 @@
-"""Run a pipeline file on Spark: read, decide what becomes of each event, detect, write, report.
-
-The events of all sources are made alike and classified once, and that is kept in Spark's storage: what is
-counted is what is detected. The counts travel as data, through an aggregation, because Spark's accumulators
-and observations count a task again when it is retried. What was read is counted on its own, before anything
-is done to it, so that the sum is a check: if an event got lost on the way, `Counters.checked` stops the run.
-"""
+"""Run a pipeline file on Spark: once over what is there, or as a stream."""
 
 from __future__ import annotations
 
+import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
-from functools import reduce
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from threading import Event
 
-from pyspark import StorageLevel
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
-from tocsin.runtime.feed import MAX_TOKENS
-from tocsin.spark.deliver import deliver
-from tocsin.spark.job import prepare, relevant, run
-from tocsin.spark.pipeline.classify import classify, event_columns
-from tocsin.spark.pipeline.composites import as_events, carrying, opened, sent_as_events
-from tocsin.spark.pipeline.jobs import Job, Plan, plan_jobs
-from tocsin.spark.pipeline.layout import (
-    DEAD,
-    HELD_BACK,
-    IRRELEVANT,
-    ORIGIN,
-    PARTS,
-    PROBLEM,
-    SOURCE,
-    USE,
-    USED,
-    job_flag,
-)
-from tocsin.spark.pipeline.limit import hold_back
-from tocsin.spark.pipeline.model import Delivery, Pipeline
-from tocsin.spark.pipeline.needed import with_needed
-from tocsin.spark.pipeline.outputs import (
-    check_sent_folders,
-    dead_letters,
-    write_dead_letters,
-    write_matches,
-    write_sent,
-)
+from tocsin.spark.pipeline.batch import run_batch
+from tocsin.spark.pipeline.model import Pipeline
 from tocsin.spark.pipeline.progress import Progress, Silent
 from tocsin.spark.pipeline.read import read_pipeline
-from tocsin.spark.pipeline.report import Counters, Report
-from tocsin.spark.pipeline.schema import Schema, build_schema
-from tocsin.spark.pipeline.sources import Opened, normalise, open_source
-from tocsin.spark.pipeline.warnings import pipeline_warnings
-from tocsin.spark.pipeline.words import first_matches
-from tocsin.spark.sent import sent, sent_tables
+from tocsin.spark.pipeline.report import Report
+from tocsin.spark.pipeline.streaming import run_stream
 from tocsin.spark.session import java_in_use, local_session
 
 
 def run_pipeline(
-    path: str | Path, *, session: SparkSession | None = None, progress: Progress | None = None
+    path: str | Path,
+    *,
+    session: SparkSession | None = None,
+    progress: Progress | None = None,
+    once: bool = False,
+    stop: Event | None = None,
+    log: str | Path | None = None,
+    obey_signals: bool = False,
 ) -> Report:
     """Run a pipeline file; raises `PipelineErrors` with all its mistakes before Spark is asked for anything.
+
+    A pipeline with streaming sources runs until it is told to stop, and then reports what it did since it first began.
 
     Args:
         session: the Spark to run on, with its own settings; without, one is started with those of `[spark]`,
             and stopped at the end.
-        progress: told of each step. By default nobody is.
+        progress: told of each step, or of each micro-batch. By default nobody is.
+        once: let a stream use what is there now, and end.
+        stop: set it, and a stream ends after the micro-batch that runs.
+        log: a file to which a stream adds a line of JSON for each micro-batch.
+        obey_signals: whether SIGINT and SIGTERM stop a stream, too. A second one has its usual effect.
     """
     pipeline = read_pipeline(path)
     shown = progress or Silent()
@@ -74,7 +49,13 @@ def run_pipeline(
     with ExitStack() as stack:
         if session is None:
             session = _own_session(pipeline, shown, stack)
-        return _run(pipeline, session, shown, stack, started)
+        if pipeline.stream is None:
+            return run_batch(pipeline, session, shown, stack, started)
+        stop = stop or Event()
+        if obey_signals:
+            # Only now: Spark takes Ctrl-C for itself when it starts.
+            stack.enter_context(_set_by_signals(stop))
+        return run_stream(pipeline, pipeline.stream, session, shown, once, stop, log)
 
 
 def _own_session(pipeline: Pipeline, progress: Progress, stack: ExitStack) -> SparkSession:
@@ -88,198 +69,21 @@ def _own_session(pipeline: Pipeline, progress: Progress, stack: ExitStack) -> Sp
     return session
 
 
-@dataclass
-class _Outcome:
-    """What is known so far: the classified events, with composites among them, and the matches."""
+@contextmanager
+def _set_by_signals(stop: Event) -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
-    classified: list[DataFrame]
-    reasons: dict[str, int]
-    matches: dict[str, DataFrame] = field(default_factory=dict)
-    numbers: dict[str, int] = field(default_factory=dict)
-    composites: dict[str, Counters] = field(default_factory=dict)
-    sent: dict[str, int] = field(default_factory=dict)  # how many events of subscriptions were delivered
-    lost: dict[str, dict[str, int]] = field(default_factory=dict)  # and how many were not, by the reason
-    tables: dict[str, dict[str, DataFrame]] = field(default_factory=dict)  # and the events, by their tables
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
+    def obey(number: int, frame: object) -> None:
+        restore()
+        stop.set()
 
-def _run(
-    pipeline: Pipeline, session: SparkSession, progress: Progress, stack: ExitStack, started: float
-) -> Report:
-    def keep(frame: DataFrame) -> DataFrame:
-        """Keep a table until the end of the run, so that it is computed once."""
-        kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
-        stack.callback(kept.unpersist)
-        return kept
-
-    progress.begin(f"reading {', '.join(source.name for source in pipeline.sources)}")
-    sources = [open_source(session, pipeline, source) for source in pipeline.sources]
-    plan, schema = _plan(pipeline, sources)
-    check_sent_folders(pipeline, plan)
-    whole_ids = all(source.whole_ids for source in sources)
-    events = keep(classify(_events(pipeline, sources, schema, whole_ids), plan.jobs, schema))
-    counted, reasons = _count(events, {one.source.name: one.read for one in sources})
-    total, dead = (sum(getattr(one, what) for one in counted.values()) for what in ("read", "dead"))
-    progress.done(f"{total:,} events, {dead:,} of them unreadable")
-
-    outcome = _Outcome([events], reasons)
-    for job in plan.jobs:
-        progress.begin(f"detecting {', '.join(job.names)}")
-        found = keep(
-            _detect(job, outcome.classified, _carried(pipeline, schema), pipeline.max_partial_matches)
-        )
-        _add_matches(outcome, job, found, keep, {e.name: e.deliver for e in pipeline.subscriptions})
-        for name in (name for name in job.names if name in plan.composites):
-            readers = [other for other in plan.jobs if name in other.reads]
-            if job.sends:
-                sent_rows = outcome.matches[name]
-                rows = sent_as_events(sent_rows, name, job.patterns[name], job.key, schema, whole_ids)
-            else:
-                (composite,) = plan.composites[name]
-                rows = as_events(found, composite, job.key, schema, whole_ids)
-            _add_composites(outcome, name, keep(classify(rows, readers, schema)), job.sends)
-        progress.done(", ".join(f"{outcome.numbers[name]:,} {name}" for name in job.names))
-
-    progress.begin("writing")
-    chosen = {
-        name: carrying(frame, _chosen(pipeline, name, schema)) for name, frame in outcome.matches.items()
-    }
-    written = write_matches(pipeline, chosen, outcome.numbers)
-    written += write_sent(pipeline, outcome.tables)
-    splits = [split for source in sources for split in source.splits]
-    written += write_dead_letters(
-        pipeline, dead_letters(session, outcome.classified, splits), sum(outcome.reasons.values())
-    )
-    samples = _samples(pipeline, chosen)
-    progress.done(f"{len(written)} folders")
-    return Report(
-        pipeline.name,
-        {entry.name: outcome.numbers[entry.name] for entry in pipeline.subscriptions},
-        counted,
-        outcome.composites,
-        outcome.reasons,
-        samples,
-        tuple(written),
-        time.monotonic() - started,
-        tuple(str(warning) for warning in pipeline_warnings(pipeline)),
-        outcome.lost,
-    )
-
-
-def _add_matches(
-    outcome: _Outcome,
-    job: Job,
-    found: DataFrame,
-    keep: Callable[[DataFrame], DataFrame],
-    receivers: Mapping[str, Delivery | None],
-) -> None:
-    told = [F.count_if(F.col("what") == "push").alias("sent")] if job.sends else []
-    rows = found.groupBy("pattern").agg(F.count("*").alias("count"), *told).collect()
-    counts = {row["pattern"]: row["count"] for row in rows}
-    for name, patterns in job.patterns.items():
-        outcome.numbers[name] = sum(counts.get(pattern, 0) for pattern in patterns)
-        outcome.matches[name] = found.where(F.col("pattern").isin(list(patterns)))
-        if job.sends:
-            outcome.sent[name] = sum(row["sent"] for row in rows if row["pattern"] in patterns)
-            receiver = receivers[name]
-            if receiver is not None:
-                _deliver(outcome, name, receiver, keep)
-            outcome.tables[name] = {
-                table: sent(outcome.matches[name], table)
-                for pattern in patterns
-                for table in sent_tables(job.compiled, pattern)
-            }
-
-
-def _deliver(
-    outcome: _Outcome, name: str, receiver: Delivery, keep: Callable[[DataFrame], DataFrame]
-) -> None:
-    """Let what a subscription sent wait for its receiver; what is lost on the way stays in its rows, with the reason."""
-    rows = outcome.matches[name]
-    delivered = keep(deliver(rows, every=receiver.every, capacity=receiver.capacity, most=receiver.most))
-    others = rows.where(F.col("what") != "push")
-    outcome.matches[name] = delivered.unionByName(others, allowMissingColumns=True)
-    counts = {row["lost"]: row["count"] for row in delivered.groupBy("lost").count().collect()}
-    outcome.lost[name] = {why: count for why, count in sorted(counts.items(), key=str) if why is not None}
-    outcome.sent[name] = counts.get(None, 0)
-
-
-def _add_composites(outcome: _Outcome, name: str, classified: DataFrame, sends: bool) -> None:
-    """Matches that are events of later jobs; they are counted like the events of a source."""
-    outcome.classified.append(classified)
-    counts, reasons = _count(classified, {name: outcome.sent[name] if sends else outcome.numbers[name]})
-    outcome.composites |= counts
-    for reason, count in reasons.items():
-        outcome.reasons[reason] = outcome.reasons.get(reason, 0) + count
-
-
-def _plan(pipeline: Pipeline, sources: Sequence[Opened]) -> tuple[Plan, Schema]:
-    """The jobs, now that the columns are known, and the columns, now that the jobs are."""
-    schema = build_schema(pipeline, [(one.source, one.roles, one.columns) for one in sources])
-    # Where a source is empty, an attribute that no other has may well be one of its own.
-    certain = all(one.columns is not None for one in sources)
-    plan = plan_jobs(pipeline, common=schema.kinds_of_columns() if certain else None)
-    complete = with_needed(pipeline, schema, plan, sources)
-    composites = [composite for several in plan.composites.values() for composite in several]
-    return plan, complete.with_composites(pipeline, composites)
-
-
-def _events(pipeline: Pipeline, sources: Sequence[Opened], schema: Schema, whole_ids: bool) -> DataFrame:
-    catalog = pipeline.declarations.catalog()
-    frames = [hold_back(normalise(one, schema, whole_ids), one.source.limits, catalog) for one in sources]
-    return reduce(DataFrame.union, frames)
-
-
-def _count(classified: DataFrame, read: Mapping[str, int]) -> tuple[dict[str, Counters], dict[str, int]]:
-    """The counters of each source, checked, and the reasons of the dead."""
-    counts: dict[tuple[str, str], int] = {}
-    reasons: dict[str, int] = {}
-    for row in classified.groupBy(SOURCE, USE, PROBLEM).count().orderBy(SOURCE, USE, PROBLEM).collect():
-        counts[row[SOURCE], row[USE]] = counts.get((row[SOURCE], row[USE]), 0) + row["count"]
-        if row[PROBLEM] is not None:
-            reasons[row[PROBLEM]] = reasons.get(row[PROBLEM], 0) + row["count"]
-    counters = {}
-    for name, number in read.items():
-        used, irrelevant, limited, dead = (
-            counts.get((name, use), 0) for use in (USED, IRRELEVANT, HELD_BACK, DEAD)
-        )
-        counters[name] = Counters(number, used, irrelevant + limited, dead, limited).checked(name)
-    return counters, reasons
-
-
-def _detect(
-    job: Job, classified: Sequence[DataFrame], carried: tuple[str, ...], limit: int | None
-) -> DataFrame:
-    """The matches of a job among the events that are its own."""
-    flag = job_flag(job.number)
-    own = [events.where(F.col(flag)) for events in classified if flag in events.columns]
-    events = reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), own)
-    columns = event_columns(job)
-    names = (*carried, PARTS) if job.reads else carried
-    prepared = prepare(events, columns, job.compiled, job.catalog, names)
-    used = prepared.where(relevant(job.compiled)).drop("unreadable")
-    found = run(used, events, columns, job.compiled, names, limit or MAX_TOKENS)
-    return opened(found) if job.reads else found
-
-
-def _chosen(pipeline: Pipeline, name: str, schema: Schema) -> tuple[str, ...]:
-    """The attributes that the matches of a subscription carry."""
-    entry = next(entry for entry in pipeline.subscriptions if entry.name == name)
-    return _all_attributes(schema) if entry.attributes is None else entry.attributes
-
-
-def _carried(pipeline: Pipeline, schema: Schema) -> tuple[str, ...]:
-    """The attributes that all jobs carry: a composite must fit among the constituents of any other."""
-    wanted = {name for entry in pipeline.subscriptions for name in _chosen(pipeline, entry.name, schema)}
-    return tuple(name for name in _all_attributes(schema) if name in wanted) or (ORIGIN,)
-
-
-def _all_attributes(schema: Schema) -> tuple[str, ...]:
-    return tuple(name for name in schema.attributes if name not in schema.of_composites)
-
-
-def _samples(pipeline: Pipeline, matches: Mapping[str, DataFrame]) -> dict[str, tuple[str, ...]]:
-    keys = {entry.name: entry.key for entry in pipeline.subscriptions}
-    rows = {
-        name: sink.rows for sink in pipeline.sinks if sink.format == "console" for name in sink.subscriptions
-    }
-    return {name: first_matches(matches[name], keys[name], number) for name, number in rows.items()}
+    for number in before:
+        signal.signal(number, obey)
+    try:
+        yield
+    finally:
+        restore()

@@ -33,7 +33,7 @@ class Schema:
     """The attributes of all events as columns. `owners`: the types that have a declared attribute."""
 
     attributes: Types
-    kinds: Mapping[str, str]  # the declared ones
+    kinds: Mapping[str, str]  # those that values are held to
     owners: Mapping[str, tuple[str, ...]]
     known_types: tuple[str, ...] | None  # None if an event may have any type
     of_composites: frozenset[str] = frozenset()  # attributes that only composites have
@@ -118,8 +118,15 @@ def _times(pipeline: Pipeline, source: Source, columns: Types | None, known: Typ
     return times
 
 
-def build_schema(pipeline: Pipeline, found: Iterable[tuple[Source, Roles, Types | None]]) -> Schema:
-    """The attributes of a pipeline: the declared ones if there are to be no others, else all columns."""
+def build_schema(
+    pipeline: Pipeline, found: Iterable[tuple[Source, Roles, Types | None]], *, hold_to_types: bool = False
+) -> Schema:
+    """The attributes of a pipeline: the declared ones if there are to be no others, else all columns.
+
+    Args:
+        hold_to_types: whether values are held to the types of the columns, too, as those of a stream are that were found in
+            its first files: what comes later and does not fit must not become a missing value.
+    """
     declared = pipeline.declarations
     attributes: dict[str, T.DataType] = {
         name: SPARK_TYPES[kind] for name, kind in declared.attributes.items()
@@ -142,9 +149,12 @@ def build_schema(pipeline: Pipeline, found: Iterable[tuple[Source, Roles, Types 
             attributes[name] = _merged(pipeline, source, name, attributes.get(name), type)
     attributes[ORIGIN] = T.StringType()
     types = [event_type.name for event_type in declared.types]
-    return Schema(
-        attributes, declared.attributes, _owners(declared), tuple(types) if declared.strict else None
-    )
+    kinds = dict(declared.attributes)
+    if hold_to_types:
+        # Anything can be taken for a text.
+        held = SPARK_TYPES.keys() - {"string"}
+        kinds = {name: kind for name, type in attributes.items() if (kind := kind_of(type)) in held} | kinds
+    return Schema(attributes, kinds, _owners(declared), tuple(types) if declared.strict else None)
 
 
 def _owners(declarations: Declarations) -> dict[str, tuple[str, ...]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -49,10 +50,17 @@ class Opened:
 
 def open_source(session: SparkSession, pipeline: Pipeline, source: Source) -> Opened:
     """Find the columns of a source, and count its events."""
-    try:
+    with readable(pipeline, source):
         if source.format in ("jsonl", "csv"):
             return _open_lines(session, pipeline, source)
         return _open_table(session, pipeline, source)
+
+
+@contextmanager
+def readable(pipeline: Pipeline, source: Source) -> Iterator[None]:
+    """What Spark says of a source that it cannot read, as a mistake in the file."""
+    try:
+        yield
     except AnalysisException as problem:
         said = (problem.getMessage() or str(problem)).splitlines()[0]
         message = f"the source {source.name} cannot be read: {said}"
@@ -62,12 +70,18 @@ def open_source(session: SparkSession, pipeline: Pipeline, source: Source) -> Op
 
 def _open_table(session: SparkSession, pipeline: Pipeline, source: Source) -> Opened:
     frame = session.table(source.location) if source.format == "table" else _parquet(session, source)
+    opened = with_columns(pipeline, source, frame)
+    return replace(opened, read=frame.count())
+
+
+def with_columns(pipeline: Pipeline, source: Source, frame: DataFrame) -> Opened:
+    """A table of typed columns as a source, not counted."""
     types = {field.name: field.dataType for field in frame.schema.fields}
     columns, paths = _renamed(pipeline, source, types)
     known = columns if types else None
     own = roles(pipeline, source, known)
     whole = own.id is None or isinstance(columns.get(own.id), T.IntegralType)
-    return Opened(source, frame, known, paths, own, frame.count(), whole)
+    return Opened(source, frame, known, paths, own, 0, whole)
 
 
 def _parquet(session: SparkSession, source: Source) -> DataFrame:
@@ -85,7 +99,16 @@ def _open_lines(session: SparkSession, pipeline: Pipeline, source: Source) -> Op
     types: Types | None = None
     if not pipeline.declarations.strict:
         types = text_lines.inferred_types(session, source, lines) or None
-    elif lines.names:
+    opened = with_lines(pipeline, source, lines, types)
+    own = opened.roles.id
+    id = None if own is None else text_lines.cells(source, opened.paths).value(own, None, T.StringType())
+    read, whole, splits = text_lines.measure(lines, id)
+    return replace(opened, read=read, whole_ids=whole, splits=splits)
+
+
+def with_lines(pipeline: Pipeline, source: Source, lines: Lines, types: Types | None) -> Opened:
+    """Lines whose fields have these types, as a source, not counted."""
+    if types is None and lines.names:
         types = {name: T.StringType() for name in lines.names}
     if lines.names and len(set(lines.names)) < len(lines.names):
         message = f"the first line of {source.name} has a name twice"
@@ -93,10 +116,7 @@ def _open_lines(session: SparkSession, pipeline: Pipeline, source: Source) -> Op
     columns, paths = _renamed(pipeline, source, types or {})
     known = columns if types else None
     own = roles(pipeline, source, known)
-    cells = text_lines.cells(source, paths)
-    id = None if own.id is None else cells.value(own.id, None, T.StringType())
-    read, whole, splits = text_lines.measure(lines, id)
-    return Opened(source, lines.frame, known, paths, own, read, whole, splits, lines)
+    return Opened(source, lines.frame, known, paths, own, 0, own.id is None, (), lines)
 
 
 def _renamed(
@@ -150,6 +170,7 @@ def normalise(opened: Opened, schema: Schema, whole_ids: bool) -> DataFrame:
         *_time_problems(cells, own, start, end),
         *_type_problems(cells, own, type, schema),
         *_misfits(cells, type, values, schema),
+        *_other_ids(opened, cells, whole_ids),
     )
     frame, position = _positioned(opened, problem)
     origin = F.lit(None) if own.origin is None else cells.value(own.origin, None, T.StringType())
@@ -223,15 +244,25 @@ def _type_problems(cells: Cells, own: Roles, type: Column, schema: Schema) -> li
 
 
 def _misfits(cells: Cells, type: Column, values: Mapping[str, Column], schema: Schema) -> list[Column]:
-    """Values that are not of the type that their event's type declares."""
+    """Values that are not of the type that their event's type declares, or that their column has."""
     reasons = []
-    for name, owners in schema.owners.items():
-        kind = schema.kinds[name]
+    for name, kind in schema.kinds.items():
         if name != ORIGIN and cells.may_misfit(name, kind):
             reason = f"{name!r} is not {'an' if kind == 'int' else 'a'} {kind}"
-            misfit = type.isin(*owners) & cells.given(name) & values[name].isNull()
+            misfit = cells.given(name) & values[name].isNull()
+            if name in schema.owners:
+                misfit &= type.isin(*schema.owners[name])
             reasons.append(F.when(misfit, F.lit(reason)))
     return reasons
+
+
+def _other_ids(opened: Opened, cells: Cells, whole: bool) -> list[Column]:
+    """Ids that are no whole numbers where the others are: in a stream, the first files decide what they are."""
+    name = opened.roles.id
+    if name is None or not whole or opened.lines is None:
+        return []
+    misfit = cells.given(name) & cells.value(name, None, T.LongType()).isNull()
+    return [F.when(misfit, F.lit(f"the id in {name!r} is not a whole number, as the first ones were"))]
 
 
 def _owned(value: Column, name: str, type: Column, schema: Schema) -> Column:

@@ -117,16 +117,17 @@ class Table:
             return None
         return None if value is None else int(value)
 
-    def duration(self, key: str) -> int | None:
-        """Microseconds of a duration that is longer than none."""
-        value = self.text(key, required=True, hint="a duration such as 1min")
+    def duration(self, key: str, *, required: bool = True, none: bool = False) -> int | None:
+        """Microseconds of a duration that is longer than none, unless none will do."""
+        value = self.text(key, required=required, hint="a duration such as 1min")
         if value is None:
             return None
         microseconds = parse_duration(value)
-        if not microseconds:
+        if microseconds is None or (microseconds == 0 and not none):
             hint = "write 1min or 1.5h; units: ms, s, min, h, d"
             self.note("bad-duration", f"{value!r} is not a duration", key, hint, value=True)
-        return microseconds or None
+            return None
+        return microseconds
 
     def table(self, key: str) -> Table | None:
         values = self._get(key, dict, "a table")

@@ -1,0 +1,183 @@
+"""What Spark calls in the workers of a streaming pipeline to tell what became of its events, in one pass over them.
+
+Everything that a micro-batch comes to leaves a query as rows `kind, name, rows, packed`, in which `packed` holds a table as
+Arrow bytes (see `pack`):
+
+| kind | name | packed |
+|---|---|---|
+| `tally` | | how many events have each source, use and problem |
+| `asked` | number of a job | nothing; `rows` says how many events the job is to get |
+| `dead` | | events that cannot be used |
+| `blocks` | | how many lines the pieces of text files have |
+| `match` | name of a pattern | its matches |
+| `late` | number of a job | events that came too late for it |
+| `figures` | number of a job | one row of numbers about a shard |
+
+So one pass over what is kept of a micro-batch gives all its numbers, and only what there is of something is written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tocsin.runtime.pack import from_ipc, to_ipc
+
+TOLD = pa.schema(
+    [
+        pa.field("kind", pa.string()),
+        pa.field("name", pa.string()),
+        pa.field("rows", pa.int64()),
+        pa.field("packed", pa.binary()),
+    ]
+)
+TALLY, ASKED, DEAD, BLOCKS = "tally", "asked", "dead", "blocks"
+MATCH, LATE, FIGURES = "match", "late", "figures"
+
+
+def number_lines(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Lines of text files, `text, file, block` in the order of the files, with the number that each has in its block.
+
+    Behind each block there is a row without text, whose number is that of the lines of the block, but negative.
+    """
+    text, file, block = 0, 1, 2
+    last: pa.RecordBatch | None = None  # the last line of the block that is being read
+    line = 0
+    for batch in batches:
+        for lines in _blocks(batch, file, block):
+            if last is not None and not _same(last, lines, file, block):
+                yield _end_of(last, line, text)
+                line = 0
+            yield _numbered(lines, pa.array(range(line + 1, line + lines.num_rows + 1), pa.int64()))
+            line += lines.num_rows
+            last = lines.slice(lines.num_rows - 1)
+    if last is not None:
+        yield _end_of(last, line, text)
+
+
+def _blocks(batch: pa.RecordBatch, *columns: int) -> Iterator[pa.RecordBatch]:
+    """Pieces of a batch in which all lines are of one block."""
+    if not batch.num_rows:
+        return
+    changes = [
+        pc.not_equal(batch.column(column).slice(1), batch.column(column).slice(0, batch.num_rows - 1))
+        for column in columns
+    ]
+    first = 0
+    for change in pc.indices_nonzero(pc.or_(*changes)).to_pylist():
+        yield batch.slice(first, change + 1 - first)
+        first = change + 1
+    yield batch.slice(first)
+
+
+def _same(one: pa.RecordBatch, other: pa.RecordBatch, *columns: int) -> bool:
+    return all(one.column(column)[0] == other.column(column)[0] for column in columns)
+
+
+def _end_of(last: pa.RecordBatch, lines: int, text: int) -> pa.RecordBatch:
+    nothing = pa.nulls(1, last.column(text).type)
+    return _numbered(
+        last.set_column(text, last.schema.field(text).name, nothing), pa.array([-lines], pa.int64())
+    )
+
+
+def _numbered(lines: pa.RecordBatch, numbers: pa.Array) -> pa.RecordBatch:
+    names = [*lines.schema.names, "row"]
+    return pa.RecordBatch.from_arrays([*lines.columns, numbers], names)
+
+
+def tally(jobs: int, dead: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What became of the events of a partition, as rows `kind, name, rows, packed`.
+
+    Args:
+        jobs: how many jobs there are.
+        dead: the use of events that cannot be used.
+        batches: rows `source, problem, file, block, row, text, use, job0, job1, …`.
+    """
+    counted: list[pa.Table] = []
+    blocks: list[pa.Table] = []
+    asked = [0] * jobs
+    for batch in batches:
+        rows = pa.Table.from_batches([batch])
+        is_end = pc.fill_null(pc.less(rows.column("row"), 0), False)
+        ends = rows.filter(is_end)
+        if ends.num_rows:
+            blocks.append(ends.select(["file", "block", "row"]))
+            rows = rows.filter(pc.invert(is_end))
+        counted.append(rows.group_by(["source", "use", "problem"]).aggregate([([], "count_all")]))
+        for job in range(jobs):
+            asked[job] += pc.sum(rows.column(f"job{job}")).as_py() or 0
+        letters = rows.filter(pc.equal(rows.column("use"), dead))
+        if letters.num_rows:
+            kept = letters.select(["source", "problem", "file", "block", "row", "text"])
+            yield _told(DEAD, "", letters.num_rows, kept)
+    if counted:
+        whole = pa.concat_tables(counted)
+        yield _told(TALLY, "", pc.sum(whole.column("count_all")).as_py() or 0, whole)
+        yield from (_told(ASKED, str(job), number, None) for job, number in enumerate(asked))
+    if blocks:
+        yield _told(BLOCKS, "", sum(map(len, blocks)), pa.concat_tables(blocks))
+
+
+def tell(job: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What a job found, rows `kind, packed`, as rows `kind, name, rows, packed`; matches by their patterns."""
+    for batch in batches:
+        for kind, data in zip(batch.column("kind").to_pylist(), batch.column("packed"), strict=True):
+            table = from_ipc(data.as_buffer())
+            if kind != MATCH:
+                yield _told(kind, str(job), table.num_rows, table)
+                continue
+            patterns = table.column("pattern")
+            for name in pc.unique(patterns).to_pylist():
+                own = table.filter(pc.equal(patterns, name))
+                yield _told(MATCH, name, own.num_rows, own)
+
+
+def _told(kind: str, name: str, rows: int, table: pa.Table | None) -> pa.RecordBatch:
+    packed = None if table is None else to_ipc(table)
+    columns = [[kind], [name], [rows], [packed]]
+    return pa.record_batch(
+        [pa.array(values, field.type) for values, field in zip(columns, TOLD, strict=True)], schema=TOLD
+    )
+
+
+LATE_ROWS = pa.schema(
+    [
+        pa.field("job", pa.string()),
+        pa.field("origin", pa.int64()),
+        pa.field("reason", pa.string()),
+        pa.field("type", pa.string()),
+        pa.field("start", pa.int64()),
+        pa.field("end", pa.int64()),
+        pa.field("id", pa.string()),
+        pa.field("key", pa.string()),
+        pa.field("attributes", pa.string()),
+    ]
+)
+
+
+def late_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The late events in rows `name, packed`, whatever columns they travelled with; keys and attributes as JSON."""
+    for batch in batches:
+        for job, data in zip(batch.column("name").to_pylist(), batch.column("packed"), strict=True):
+            rows = [_late_row(job, row) for row in from_ipc(data.as_buffer()).to_pylist()]
+            yield pa.RecordBatch.from_pylist(rows, LATE_ROWS)
+
+
+def _late_row(job: str, row: dict[str, object]) -> dict[str, object]:
+    key = [row[name] for name in sorted(row) if name.startswith("key")]
+    return {
+        **{name: row.get(name) for name in ("origin", "reason", "type", "end")},
+        "job": job,
+        "start": row.get("start", row["end"]),
+        "id": str(row["id"]),
+        "key": None if not key else _as_json(key[0] if len(key) == 1 else key),
+        "attributes": _as_json(row["attributes"]) if "attributes" in row else None,
+    }
+
+
+def _as_json(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)

@@ -1,0 +1,111 @@
+"""What a checkpoint is of: the pipeline that made it, and what the first files told of its sources.
+
+Kept as JSON in the checkpoint folder. A pipeline that goes on from a checkpoint sees its sources as it saw them first, and is
+told what has changed in its file since.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tocsin.spark.pipeline.model import Pipeline
+from tocsin.spark.pipeline.read_outputs import DESCRIPTION
+from tocsin.spark.storage import Storage
+
+_FORMAT = 1
+# Keys of a subscription and of a source that say the same whatever their value, or nothing about the answers.
+_ASIDE = {"name", "place", "file", "deliver", "max_files", "stream", "limits"}
+_WORDS = {"text": "pattern", "reading": "options", "location": "path", "origin": "source"}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the first files told of a source. `schema` is Spark's, as JSON, if it is not declared."""
+
+    schema: str | None = None
+    header: str | None = None  # the first line of CSV files
+    whole_ids: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A pipeline as its checkpoint knows it."""
+
+    subscriptions: Mapping[str, Mapping[str, Any]]
+    sources: Mapping[str, Mapping[str, Any]]
+    types: Mapping[str, Any]
+    shards: int
+    known: Mapping[str, Known]
+
+
+def describe(pipeline: Pipeline, shards: int, known: Mapping[str, Known]) -> Description:
+    """The description of a pipeline that begins now."""
+    declared = pipeline.declarations
+    types = {one.name: {"extends": one.parent, **one.attributes} for one in declared.types}
+    return Description(
+        {entry.name: _plain(entry) for entry in pipeline.subscriptions},
+        {source.name: _plain(source) for source in pipeline.sources},
+        {"types": types, "sets": {name: list(members) for name, members in declared.sets.items()}},
+        shards,
+        known,
+    )
+
+
+def _plain(one: Any) -> dict[str, Any]:
+    values = {name: value for name, value in asdict(one).items() if name not in _ASIDE}
+    plain: dict[str, Any] = json.loads(json.dumps(values, default=str))
+    return plain
+
+
+def changes(before: Description, now: Description) -> Iterator[str]:
+    """What is not as it was, in words, as far as it changes answers or what the state means."""
+    for what, old, new in (
+        ("subscription", before.subscriptions, now.subscriptions),
+        ("source", before.sources, now.sources),
+    ):
+        yield from (f"the {what} {name} is new" for name in new if name not in old)
+        yield from (f"the {what} {name} is gone" for name in old if name not in new)
+        for name in (name for name in new if name in old):
+            keys = [key for key in new[name] if new[name][key] != old[name].get(key)]
+            if keys:
+                changed = " and ".join(_WORDS.get(key, key) for key in keys)
+                yield f"{changed} of the {what} {name} changed"
+    if before.types != now.types:
+        yield "the event types changed"
+    if before.shards != now.shards:
+        yield f"there were {before.shards} shards, and are to be {now.shards}"
+
+
+def read_description(storage: Storage, checkpoint: str, pipeline: Pipeline) -> Description | None:
+    """What a checkpoint is of; None for a fresh one."""
+    path = f"{checkpoint}/{DESCRIPTION}"
+    if not storage.exists(path):
+        if storage.exists(f"{checkpoint}/offsets"):
+            raise _refused(pipeline, "other-checkpoint", f"{checkpoint} is the checkpoint of something else")
+        return None
+    values = json.loads(storage.read(path))
+    if values.pop("format", None) != _FORMAT:
+        raise _refused(pipeline, "other-version", f"{checkpoint} was made by another version of Tocsin")
+    values["known"] = {name: Known(**one) for name, one in values["known"].items()}
+    return Description(**values)
+
+
+def write_description(storage: Storage, checkpoint: str, description: Description) -> None:
+    text = json.dumps({"format": _FORMAT, **asdict(description)}, indent=1)
+    storage.write(f"{checkpoint}/{DESCRIPTION}", text)
+
+
+def check_unchanged(pipeline: Pipeline, before: Description, now: Description) -> None:
+    """Refuse to go on with another pipeline than the one that made the checkpoint."""
+    found = list(changes(before, now))
+    if found:
+        message = f"the checkpoint is of another pipeline: {'; '.join(found)}"
+        raise _refused(pipeline, "changed-pipeline", message)
+
+
+def _refused(pipeline: Pipeline, code: str, message: str) -> Exception:
+    hint = "go back to what it was made with, or start from a fresh checkpoint"
+    return pipeline.error(code, message, ("stream", "checkpoint"), hint)

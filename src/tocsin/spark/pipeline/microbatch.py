@@ -1,0 +1,299 @@
+"""What is done with each micro-batch of a stream: count, write, note it in the ledger, tell of it.
+
+The rows of a micro-batch, which `runtime.tally` describes, are kept while it is written: to ask for them again would be to
+detect again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from threading import Event
+from typing import Any
+
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from tocsin.errors import InputError
+from tocsin.runtime import tally
+from tocsin.runtime.pack import from_ipc, unpack
+from tocsin.spark.pipeline.composites import carrying
+from tocsin.spark.pipeline.jobs import Job
+from tocsin.spark.pipeline.layout import BLOCK, DEAD, FILE, IRRELEVANT, PROBLEM, ROW, SOURCE, TEXT, USED
+from tocsin.spark.pipeline.ledger import Ledger, Numbers, Page
+from tocsin.spark.pipeline.lines import Split
+from tocsin.spark.pipeline.model import Pipeline
+from tocsin.spark.pipeline.outputs import offsets_of, with_lines
+from tocsin.spark.pipeline.report import Counters
+from tocsin.spark.pipeline.stream_sinks import Route, Target
+from tocsin.spark.pipeline.words import first_matches
+from tocsin.spark.sent import sent
+
+# Figures of shards that can be added up.
+_SUMS = ("keys", "partial_matches", "waiting", "bytes", "arrived", "late")
+_COUNTED = (tally.TALLY, tally.BLOCKS, tally.FIGURES)  # kinds whose tables are small
+_LONG_AGO = -(2**61)  # what a shard says as long as it knows of no time
+
+
+class Stopped(Exception):  # noqa: N818  it is no error
+    """A stream was told to stop before a micro-batch began."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """How the matches of a subscription are got at: the names of its patterns, their schema, what they are to carry."""
+
+    job: Job
+    patterns: tuple[str, ...]
+    schema: T.StructType
+    carried: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that does not change from one micro-batch to the next."""
+
+    pipeline: Pipeline
+    found: Mapping[str, Found]
+    jobs: tuple[Job, ...]
+    routes: tuple[Route, ...]
+    dead_letters: Target | None
+    late: Target | None
+
+
+class Writer:
+    """Writes one micro-batch after the other. `failure` is what went wrong, as it was raised."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        ledger: Ledger,
+        stop: Event,
+        told: Callable[[Page], None],
+        begun: Callable[[int], None],
+    ) -> None:
+        self._plan, self._ledger, self._stop, self._told, self._begun = plan, ledger, stop, told, begun
+        self.busy = False
+        self.failure: Exception | None = None
+        self.samples: dict[str, tuple[str, ...]] = {
+            name: ()
+            for sink in plan.pipeline.sinks
+            if sink.format == "console"
+            for name in sink.subscriptions
+        }
+
+    def write(self, frame: DataFrame, batch: int) -> None:
+        """What Spark calls with each micro-batch."""
+        if self._stop.is_set():
+            self.failure = Stopped()
+            raise self.failure
+        self.busy = True
+        try:
+            if self._ledger.has(batch):
+                # All is written, but what the shards remember may not be.
+                frame.write.format("noop").mode("overwrite").save()
+            else:
+                self._begun(batch)
+                self._ledger.add(self._page(frame, batch))
+                assert self._ledger.last is not None
+                self._told(self._ledger.last)
+        except Exception as problem:
+            self.failure = problem
+            raise
+        finally:
+            self.busy = False
+
+    def _page(self, frame: DataFrame, batch: int) -> Page:
+        began = time.monotonic()
+        kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            rows = _Rows(kept)
+            late = self._late(kept) if rows.count(tally.LATE) else None
+            sources, reasons = _counters(self._plan, rows, {} if late is None else _late_by_source(late))
+            matches = {
+                name: sum(rows.count(tally.MATCH, pattern) for pattern in found.patterns)
+                for name, found in self._plan.found.items()
+            }
+            written = self._write(kept, rows, late, matches, batch)
+            until, state = _figures(rows)
+        finally:
+            kept.unpersist()
+        numbers = Numbers(sources, reasons, matches, written)
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        return Page(
+            batch,
+            now,
+            round(time.monotonic() - began, 3),
+            until,
+            numbers,
+            state,
+            self._ledger.batches + 1,
+            self._ledger.totals + numbers,
+        )
+
+    def _write(
+        self, kept: DataFrame, rows: _Rows, late: DataFrame | None, matches: Mapping[str, int], batch: int
+    ) -> dict[str, int]:
+        """Write everything; returns how many rows each place got."""
+        written: dict[str, int] = {}
+        frames = {name: self._matches(kept, name) for name in matches}
+        for route in self._plan.routes:
+            frame, count = frames[route.subscription], matches[route.subscription]
+            if route.sent is not None:
+                frame = sent(frame, route.sent)
+                count = frame.count() if count else 0
+            else:
+                frame = carrying(frame, self._plan.found[route.subscription].carried)
+            route.target.write(frame, count, batch)
+            written[route.place] = count
+        self._sample(frames, matches)
+        if self._plan.dead_letters is not None and self._plan.pipeline.dead_letters is not None:
+            count = rows.count(tally.DEAD)
+            self._plan.dead_letters.write(_letters(kept, rows), count, batch)
+            written[self._plan.pipeline.dead_letters.path] = count
+        if self._plan.late is not None and self._plan.pipeline.late is not None:
+            count = rows.count(tally.LATE)
+            shown = self._late(kept) if late is None else late
+            self._plan.late.write(_shown_late(shown, self._plan), count, batch)
+            written[self._plan.pipeline.late.path] = count
+        return written
+
+    def _matches(self, kept: DataFrame, name: str) -> DataFrame:
+        found = self._plan.found[name]
+        own = kept.where((F.col("kind") == tally.MATCH) & F.col("name").isin(list(found.patterns)))
+        return own.select("packed").mapInArrow(unpack, found.schema)
+
+    def _late(self, kept: DataFrame) -> DataFrame:
+        packed = kept.where(F.col("kind") == tally.LATE).select("name", "packed")
+        rows = packed.mapInArrow(tally.late_rows, from_arrow_schema(tally.LATE_ROWS))
+        names = F.array(*(F.lit(source.name) for source in self._plan.pipeline.sources))
+        return rows.withColumn("source", names[F.col("origin")])
+
+    def _sample(self, frames: Mapping[str, DataFrame], matches: Mapping[str, int]) -> None:
+        """The first matches of this run, for consoles."""
+        keys = {entry.name: entry.key for entry in self._plan.pipeline.subscriptions}
+        for sink in self._plan.pipeline.sinks:
+            for name in sink.subscriptions if sink.format == "console" else ():
+                room = sink.rows - len(self.samples[name])
+                if room > 0 and matches[name]:
+                    shown = carrying(frames[name], self._plan.found[name].carried)
+                    self.samples[name] += first_matches(shown, keys[name], room)
+
+
+class _Rows:
+    """What is to be known of the rows of a micro-batch: how many there are of what, and the small tables."""
+
+    def __init__(self, kept: DataFrame) -> None:
+        small = F.when(F.col("kind").isin(*_COUNTED), F.col("packed"))
+        self._rows = kept.select("kind", "name", "rows", small.alias("packed")).collect()
+
+    def count(self, kind: str, name: str | None = None) -> int:
+        return sum(row["rows"] for row in self._rows if row["kind"] == kind and name in (None, row["name"]))
+
+    def table(self, kind: str) -> list[dict[str, Any]]:
+        """The rows of all tables of a kind, with the number of the job as `job` if they are of one."""
+        return [
+            {**one, "job": row["name"]}
+            for row in self._rows
+            if row["kind"] == kind
+            for one in from_ipc(pa.py_buffer(row["packed"])).to_pylist()
+        ]
+
+
+def _counters(plan: Plan, rows: _Rows, late: Mapping[str, int]) -> tuple[dict[str, Counters], dict[str, int]]:
+    """The counters of each source, checked, and the reasons of the dead."""
+    counts: dict[tuple[str, str], int] = {}
+    reasons: dict[str, int] = {}
+    for row in rows.table(tally.TALLY):
+        place = row["source"], row["use"]
+        counts[place] = counts.get(place, 0) + row["count_all"]
+        if row["problem"] is not None:
+            reasons[row["problem"]] = reasons.get(row["problem"], 0) + row["count_all"]
+    _check_arrived(plan, rows)
+    counters = {}
+    for source in plan.pipeline.sources:
+        name = source.name
+        used, irrelevant, dead = (counts.get((name, use), 0) for use in (USED, IRRELEVANT, DEAD))
+        too_late = late.get(name, 0)
+        read = sum(count for (own, _), count in counts.items() if own == name)
+        counters[name] = Counters(read, used - too_late, irrelevant, dead, 0, too_late).checked(name)
+    return counters, dict(sorted(reasons.items()))
+
+
+def _check_arrived(plan: Plan, rows: _Rows) -> None:
+    """What was to go to a job was counted where it was read, and must have arrived where it is detected."""
+    arrived: dict[str, int] = {}
+    for figures in rows.table(tally.FIGURES):
+        arrived[figures["job"]] = arrived.get(figures["job"], 0) + figures["arrived"]
+    for job in plan.jobs:
+        asked, came = rows.count(tally.ASKED, str(job.number)), arrived.get(str(job.number), 0)
+        if asked != came:
+            raise InputError(
+                "counters",
+                f"{asked:,} events are for {', '.join(job.names)}, but {came:,} arrived",
+                hint="run it again, and make sure that files do not change once they are in their folder",
+            )
+
+
+def _late_by_source(late: DataFrame) -> dict[str, int]:
+    """How many events of each source are late for at least one job. One that is late for two is one event."""
+    per_job = late.groupBy("job", "source", "id", "start", "end").count()
+    events = per_job.groupBy("source", "id", "start", "end").agg(F.max("count").alias("count"))
+    return {
+        row["source"]: row["count"]
+        for row in events.groupBy("source").agg(F.sum("count").alias("count")).collect()
+    }
+
+
+def _shown_late(late: DataFrame, plan: Plan) -> DataFrame:
+    """Late events as they are kept: where they are from, for whom they were, and why they were not used."""
+    names = [F.lit(str(job.number)) for job in plan.jobs]
+    subscriptions = [F.array(*map(F.lit, job.names)) for job in plan.jobs]
+    by_job = F.create_map(*(part for pair in zip(names, subscriptions, strict=True) for part in pair))
+    return late.select(
+        "source",
+        by_job[F.col("job")].alias("subscriptions"),
+        "reason",
+        "type",
+        F.timestamp_micros("start").alias("start"),
+        F.timestamp_micros("end").alias("end"),
+        "id",
+        "key",
+        "attributes",
+    )
+
+
+def _letters(kept: DataFrame, rows: _Rows) -> DataFrame:
+    """The dead letters, each with its line in its file."""
+    columns = ("source string", "problem string", "file string", "block long", "row long", "text string")
+    dead = kept.where(F.col("kind") == tally.DEAD).select("packed").mapInArrow(unpack, ", ".join(columns))
+    named = dead.toDF(SOURCE, PROBLEM, FILE, BLOCK, ROW, TEXT)
+    letters = with_lines(named, offsets_of(kept.sparkSession, _splits(rows.table(tally.BLOCKS))))
+    return letters
+
+
+def _splits(blocks: Iterable[Mapping[str, Any]]) -> Iterable[Split]:
+    """Where the blocks of files begin; each tells its lines as a negative number."""
+    by_file = groupby(
+        sorted(blocks, key=lambda one: (one["file"], one["block"])), key=lambda one: one["file"]
+    )
+    for file, own in by_file:
+        before = 0
+        for one in own:
+            yield Split(file, one["block"], before)
+            before -= one["row"]
+
+
+def _figures(rows: _Rows) -> tuple[str | None, dict[str, int]]:
+    """How far time has come for all shards that did something, and the sums of the other figures."""
+    figures = rows.table(tally.FIGURES)
+    reached = [one["until"] for one in figures if one["until"] is not None]
+    shown = f"{min(reached):%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z" if reached else None
+    return shown, {name: sum(one[name] for one in figures) for name in _SUMS} if figures else {}

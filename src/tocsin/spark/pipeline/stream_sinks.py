@@ -1,0 +1,136 @@
+"""Where the rows of a micro-batch go, so that each is there once whatever happens.
+
+A micro-batch that was cut short is run again, with the same rows. So a target is told its number, and what it got for that
+number before is replaced. A target that cannot replace anything, such as a broker, sends the `match_id` along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tocsin.errors import InputError
+from tocsin.spark.pipeline.model import Mode, Pipeline, SideOutput, Sink, SinkFormat
+from tocsin.spark.pipeline.outputs import as_files
+from tocsin.spark.pipeline.read_outputs import BATCH
+from tocsin.spark.storage import Storage
+
+_FEW = 100_000  # rows that fit one file
+
+
+class Target(Protocol):
+    """What takes the rows of one subscription, or of one type that it sends, or of one side output."""
+
+    def begin(self) -> None:
+        """Get ready for a fresh stream: what another one left is gone if it may be, and is an error otherwise."""
+        ...
+
+    def write(self, rows: DataFrame, count: int, batch: int) -> None:
+        """Take the rows of a micro-batch; what was taken for it before is replaced. There may be none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Files:
+    """A folder of files, with a folder in it for each micro-batch that has rows."""
+
+    storage: Storage
+    path: str
+    format: SinkFormat
+    mode: Mode
+
+    def begin(self) -> None:
+        if self.mode == "overwrite":
+            self.storage.delete(self.path)
+        elif self.storage.exists(self.path):
+            raise _is_there(self.path)
+
+    def write(self, rows: DataFrame, count: int, batch: int) -> None:
+        target, staged = f"{self.path}/{BATCH}{batch:06d}", f"{self.path}/.batch-{batch:06d}"
+        if not count:
+            self.storage.delete(target)
+            return
+        # Spark looks into no folder whose name begins with a dot: rows are to be seen when all are there.
+        as_files(_few_files(rows, count).write.mode("overwrite"), staged, self.format)
+        self.storage.move(staged, target)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of Spark, cut by the number of the micro-batch."""
+
+    session: SparkSession
+    name: str
+    mode: Mode
+
+    def begin(self) -> None:
+        if self.mode == "overwrite":
+            self.session.sql("drop table if exists identifier(:name)", {"name": self.name})
+        elif self.session.catalog.tableExists(self.name):
+            raise _is_there(self.name)
+
+    def write(self, rows: DataFrame, count: int, batch: int) -> None:
+        session = rows.sparkSession  # that of the query, whose settings are nobody else's
+        numbered = _few_files(rows, count).withColumn("batch", F.lit(batch).cast("long"))
+        if not session.catalog.tableExists(self.name):
+            if count:
+                numbered.write.partitionBy("batch").saveAsTable(self.name)
+            return
+        if not count:
+            drop = f"alter table identifier(:name) drop if exists partition (batch = {batch:d})"
+            session.sql(drop, {"name": self.name})
+            return
+        # Only the partition of the micro-batch is replaced. By name, because a table has the columns it is cut by at its end.
+        session.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+        columns = session.table(self.name).columns
+        numbered.select(*columns).write.mode("overwrite").insertInto(self.name)
+
+
+def _few_files(rows: DataFrame, count: int) -> DataFrame:
+    return rows.coalesce(1) if count <= _FEW else rows
+
+
+def _is_there(place: str) -> InputError:
+    hint = 'delete it, choose another, or say mode = "overwrite"'
+    return InputError("output-exists", f"{place} is there already", hint=hint)
+
+
+# One line for each format. A further one is a line here, one in `model.SinkFormat`, and its keys in `read_outputs`.
+_TARGETS: dict[SinkFormat, Callable[[SparkSession, Storage, Sink, str], Target]] = {
+    "parquet": lambda session, storage, sink, place: Files(storage, place, sink.format, sink.mode),
+    "jsonl": lambda session, storage, sink, place: Files(storage, place, sink.format, sink.mode),
+    "table": lambda session, storage, sink, place: Table(session, place, sink.mode),
+}
+
+
+@dataclass(frozen=True)
+class Route:
+    """What of a micro-batch goes where: the matches of a subscription, or the events of a type that it sends."""
+
+    subscription: str
+    sent: str | None
+    place: str
+    target: Target
+
+
+def routes(
+    session: SparkSession, storage: Storage, pipeline: Pipeline, sent: Mapping[str, tuple[str, ...]]
+) -> tuple[Route, ...]:
+    """The routes of all sinks; `sent` are the types that each subscription sends."""
+    return tuple(
+        Route(name, table, place, _TARGETS[sink.format](session, storage, sink, place))
+        for sink in pipeline.sinks
+        if sink.writes
+        for name in sink.subscriptions
+        for table in (None, *sent.get(name, ()))
+        for place in (sink.place_of(name, table),)
+    )
+
+
+def side_target(storage: Storage, output: SideOutput) -> Target:
+    """Where dead letters or late events go."""
+    return Files(storage, output.path, output.format, output.mode)

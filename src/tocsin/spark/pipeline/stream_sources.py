@@ -1,0 +1,78 @@
+"""The sources of a stream: what the first files tell of them, and the events as they come."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+from pyspark.sql import types as T
+
+from tocsin.spark.pipeline import lines as text_lines
+from tocsin.spark.pipeline.checkpoint import Known
+from tocsin.spark.pipeline.lines import read_lines, stream_lines
+from tocsin.spark.pipeline.model import Pipeline, Source
+from tocsin.spark.pipeline.sources import Opened, open_source, readable, with_columns, with_lines
+
+
+def look_at(session: SparkSession, pipeline: Pipeline, source: Source) -> Known:
+    """What the files that are there tell: the columns, unless they are declared, and whether ids are whole numbers."""
+    with readable(pipeline, source):
+        if source.format == "parquet":
+            opened = open_source(session, pipeline, source)
+            if opened.columns is None:
+                raise _nothing_there(pipeline, source)
+            return Known(opened.frame.schema.json(), None, opened.whole_ids)
+        lines = read_lines(session, source)
+        types: dict[str, T.DataType] = {}
+        if not pipeline.declarations.strict:
+            types = text_lines.inferred_types(session, source, lines)
+        if lines.header == "" or not (types or pipeline.declarations.strict):
+            raise _nothing_there(pipeline, source)
+        opened = with_lines(pipeline, source, lines, types or None)
+        whole = opened.roles.id is None
+        if opened.roles.id is not None:
+            id = text_lines.cells(source, opened.paths).value(opened.roles.id, None, T.StringType())
+            read, all_whole, _ = text_lines.measure(lines, id)
+            # Where nothing tells, ids are texts: any will do then.
+            whole = read > 0 and all_whole
+        struct = T.StructType([T.StructField(name, type) for name, type in types.items()])
+        return Known(struct.json() if types else None, lines.header, whole)
+
+
+def _nothing_there(pipeline: Pipeline, source: Source) -> Exception:
+    message = f"{source.name} has no events yet, so its columns are not known"
+    hint = "put a first file there"
+    if source.format == "jsonl":
+        hint += ", or declare the event types as [event.NAME]"
+    return pipeline.error("no-columns", message, (*source.place, "path"), hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A source as a stream of events, once as they are detected, and once with the lines that dead letters tell.
+
+    Both are the same stream to Spark, so that a micro-batch has the same events in both. To number lines takes a way through
+    Python.
+    """
+
+    detected: Opened
+    told: Opened
+
+
+def open_stream(session: SparkSession, pipeline: Pipeline, source: Source, known: Known) -> Followed:
+    """A source as a stream of events, with the columns that its first files had."""
+    schema = None if known.schema is None else T.StructType.fromJson(json.loads(known.schema))
+    with readable(pipeline, source):
+        reader = session.readStream
+        if source.max_files is not None:
+            reader = reader.option("maxFilesPerTrigger", source.max_files)
+        if source.format == "parquet":
+            assert schema is not None
+            opened = with_columns(pipeline, source, reader.schema(schema).parquet(source.location))
+            return Followed(opened, opened)
+        types = None if schema is None else {field.name: field.dataType for field in schema.fields}
+        plain, numbered = stream_lines(reader.text(source.location), source, known.header)
+        return Followed(
+            with_lines(pipeline, source, plain, types), with_lines(pipeline, source, numbered, types)
+        )

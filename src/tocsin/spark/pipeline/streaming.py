@@ -1,0 +1,267 @@
+"""Run a pipeline as a stream: one query for all its sources and subscriptions, until it is told to stop.
+
+The events of all sources are made alike and classified as those of tables are. Each job detects among its own, a further branch
+of the query tells what becomes of every event, and `microbatch` writes what comes of both.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from functools import partial, reduce
+from pathlib import Path
+from threading import Event
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.streaming.query import StreamingQuery
+
+from tocsin.errors import StreamError, TocsinError
+from tocsin.runtime import tally
+from tocsin.runtime.feed import MAX_TOKENS
+from tocsin.spark.failures import explain_failure
+from tocsin.spark.job import prepare
+from tocsin.spark.lines import StreamOptions, by_source, paces_of, source_column, stream_plan
+from tocsin.spark.pipeline.checkpoint import (
+    Known,
+    check_unchanged,
+    describe,
+    read_description,
+    write_description,
+)
+from tocsin.spark.pipeline.classify import classify, event_columns
+from tocsin.spark.pipeline.jobs import Job
+from tocsin.spark.pipeline.layout import (
+    BLOCK,
+    DEAD,
+    FILE,
+    PROBLEM,
+    ROW,
+    SOURCE,
+    TEXT,
+    USE,
+    job_flag,
+)
+from tocsin.spark.pipeline.ledger import Ledger, Page
+from tocsin.spark.pipeline.microbatch import Found, Plan, Stopped, Writer
+from tocsin.spark.pipeline.model import Pipeline, Stream
+from tocsin.spark.pipeline.outputs import Written
+from tocsin.spark.pipeline.planning import carried_by_all, chosen, plan_sources, unite
+from tocsin.spark.pipeline.progress import Progress
+from tocsin.spark.pipeline.report import Counters, Report
+from tocsin.spark.pipeline.stream_sinks import routes, side_target
+from tocsin.spark.pipeline.stream_sources import look_at, open_stream
+from tocsin.spark.pipeline.warnings import pipeline_warnings
+from tocsin.spark.sent import sent_tables
+from tocsin.spark.storage import Storage
+from tocsin.spark.stream import run_stream as detect_in_stream
+
+_PARTITIONS = "spark.sql.shuffle.partitions"
+_OURS = re.compile(r"([a-z]+(?:-[a-z]+)*): (.*?)(?:\nhint: (.*))?", re.DOTALL)
+
+
+def run_stream(
+    pipeline: Pipeline,
+    stream: Stream,
+    session: SparkSession,
+    progress: Progress,
+    once: bool,
+    stop: Event,
+    log: str | Path | None,
+) -> Report:
+    """Follow the sources of a pipeline from its checkpoint on; what is reported is everything since the first run."""
+    started = time.monotonic()
+    storage = Storage(session)
+    progress.begin(f"opening {', '.join(source.name for source in pipeline.sources)}")
+    before = read_description(storage, stream.checkpoint, pipeline)
+    known = {
+        source.name: (before.known.get(source.name) if before else None) or look_at(session, pipeline, source)
+        for source in pipeline.sources
+    }
+    shards = stream.shards or (before.shards if before else session.sparkContext.defaultParallelism)
+    now = describe(pipeline, shards, known)
+    if before is not None:
+        check_unchanged(pipeline, before, now)
+    query_rows, plan = _plan(session, storage, pipeline, stream, known, shards)
+    if before is None:
+        for route in plan.routes:
+            route.target.begin()
+        for target in (plan.dead_letters, plan.late):
+            if target is not None:
+                target.begin()
+        write_description(storage, stream.checkpoint, now)
+    ledger = Ledger(storage, stream.checkpoint)
+    progress.done(f"{ledger.batches:,} micro-batches so far" if ledger.batches else "from the beginning")
+
+    def begun(batch: int) -> None:
+        progress.begin(f"micro-batch {batch}")
+
+    writer = Writer(plan, ledger, stop, partial(_tell, progress, log), begun)
+    _follow_to_the_end(_start(session, query_rows, writer, stream, once or stream.once, shards), writer, stop)
+    return _report(pipeline, ledger, writer, time.monotonic() - started)
+
+
+def _plan(
+    session: SparkSession,
+    storage: Storage,
+    pipeline: Pipeline,
+    stream: Stream,
+    known: Mapping[str, Known],
+    shards: int,
+) -> tuple[DataFrame, Plan]:
+    """The rows of the query, and what is done with those of each micro-batch."""
+    whole_ids = all(one.whole_ids for one in known.values())
+    followed = [open_stream(session, pipeline, source, known[source.name]) for source in pipeline.sources]
+    sources, numbered = [one.detected for one in followed], [one.told for one in followed]
+    plan, schema = plan_sources(pipeline, sources)
+    events = classify(unite(pipeline, sources, schema, whole_ids), plan.jobs, schema)
+    told = [
+        _tallied(classify(unite(pipeline, numbered, schema, whole_ids), plan.jobs, schema), len(plan.jobs))
+    ]
+    carried = carried_by_all(pipeline, schema)
+    limit = pipeline.max_partial_matches or MAX_TOKENS
+    options = StreamOptions(
+        stream.delay,
+        stream.detection,
+        stream.sources,
+        stream.silent_after,
+        stream.idle,
+        shards,
+        stream.late,
+    )
+    found: dict[str, Found] = {}
+    for job in plan.jobs:
+        columns = event_columns(job)
+        own = events.where((F.col(USE) != DEAD) | F.col(job_flag(job.number)))
+        paces = paces_of(job.compiled, options, job.detections)
+        others = [_origin(pipeline), F.col(job_flag(job.number)).alias("wanted")]
+        others += [source_column(columns)] if by_source(paces) else []
+        prepared = prepare(own, columns, job.compiled, job.catalog, carried, others=others)
+        detected = stream_plan(prepared, own, columns, job.compiled, carried, limit, options, paces)
+        rows = detect_in_stream(_telling_time(prepared, job), detected)
+        told.append(rows.mapInArrow(partial(tally.tell, job.number), from_arrow_schema(tally.TOLD)))
+        matches = from_arrow_schema(detected.matches)
+        for name, patterns in job.patterns.items():
+            found[name] = Found(job, tuple(patterns), matches, chosen(pipeline, name, schema))
+    sent = {name: _sent(job, name) for job in plan.jobs if job.sends for name in job.names}
+    letters, late = pipeline.dead_letters, pipeline.late
+    done = Plan(
+        pipeline,
+        {entry.name: found[entry.name] for entry in pipeline.subscriptions},
+        plan.jobs,
+        routes(session, storage, pipeline, sent),
+        None if letters is None else side_target(storage, letters),
+        None if late is None else side_target(storage, late),
+    )
+    return reduce(DataFrame.union, told), done
+
+
+def _telling_time(prepared: DataFrame, job: Job) -> DataFrame:
+    """Every event tells the time, but only those that are for the job have answers to its questions."""
+    names = [f"bits{word}" for word in range(job.compiled.plan.words)]
+    types = {field.name: field.dataType for field in prepared.schema.fields}
+    asked = {
+        name: F.when(F.col("wanted"), F.col(name)).otherwise(F.lit(0).cast(types[name])) for name in names
+    }
+    return prepared.withColumns(asked).drop("wanted", "unreadable")
+
+
+def _tallied(classified: DataFrame, jobs: int) -> DataFrame:
+    """What becomes of every event."""
+    columns = ((SOURCE, "source"), (PROBLEM, "problem"), (FILE, "file"), (BLOCK, "block"), (ROW, "row"))
+    rows = classified.select(
+        *(F.col(name).alias(short) for name, short in (*columns, (TEXT, "text"), (USE, "use"))),
+        *(F.col(job_flag(job)).alias(f"job{job}") for job in range(jobs)),
+    )
+    return rows.mapInArrow(partial(tally.tally, jobs, DEAD), from_arrow_schema(tally.TOLD))
+
+
+def _origin(pipeline: Pipeline) -> Column:
+    """The number of the source that an event is from; late ones have to tell."""
+    numbers = [F.when(F.col(SOURCE) == source.name, n) for n, source in enumerate(pipeline.sources)]
+    return F.coalesce(*numbers).cast("byte").alias("origin")
+
+
+def _sent(job: Job, name: str) -> tuple[str, ...]:
+    return tuple(table for pattern in job.patterns[name] for table in sent_tables(job.compiled, pattern))
+
+
+def _start(
+    session: SparkSession, rows: DataFrame, writer: Writer, stream: Stream, once: bool, shards: int
+) -> StreamingQuery:
+    query = rows.writeStream.foreachBatch(writer.write).option("checkpointLocation", stream.checkpoint)
+    if once:
+        query = query.trigger(availableNow=True)
+    elif stream.trigger is not None:
+        query = query.trigger(processingTime=f"{stream.trigger} microseconds")
+    # A query takes the settings that the session has when it starts, and one partition of the state a shard is best.
+    before = session.conf.get(_PARTITIONS)
+    session.conf.set(_PARTITIONS, str(shards))
+    try:
+        return query.start()
+    finally:
+        session.conf.set(_PARTITIONS, str(before))
+
+
+def _follow_to_the_end(query: StreamingQuery, writer: Writer, stop: Event) -> None:
+    """Wait until a query ends or is to be stopped, which it is between two micro-batches."""
+    try:
+        while query.isActive and not stop.is_set():
+            query.awaitTermination(0.2)  # type: ignore[arg-type]  # parts of a second are fine
+        while query.isActive:
+            if not writer.busy and not query.status["isTriggerActive"]:
+                query.stop()
+            else:
+                # Another micro-batch would raise `Stopped`.
+                query.awaitTermination(0.1)  # type: ignore[arg-type]
+        query.awaitTermination()
+    except StreamingQueryException as problem:
+        if not isinstance(writer.failure, Stopped):
+            raise _failed(writer.failure or problem) from problem
+    finally:
+        if query.isActive:
+            query.stop()
+
+
+def _failed(problem: Exception) -> StreamError:
+    """What stopped a stream, as an error of ours."""
+    if isinstance(problem, TocsinError):
+        return StreamError(problem.code, problem.message, problem.span, problem.hint)
+    text = explain_failure(problem)
+    ours = _OURS.fullmatch(text)
+    if ours is None:
+        return StreamError("stream-failed", text)
+    return StreamError(ours[1], ours[2], hint=ours[3])
+
+
+def _tell(progress: Progress, log: str | Path | None, page: Page) -> None:
+    numbers = page.numbers
+    read, late, dead = (
+        sum(getattr(one, what) for one in numbers.sources.values()) for what in ("read", "late", "dead")
+    )
+    found = ", ".join(f"{count:,} {name}" for name, count in numbers.matches.items() if count)
+    aside = "".join(f", {count:,} {what}" for what, count in (("late", late), ("dead", dead)) if count)
+    progress.done(f"{read:,} events{aside}; {found or 'no match'}")
+    if log is not None:
+        with Path(log).open("a", encoding="utf-8") as file:
+            file.write(page.line() + "\n")
+
+
+def _report(pipeline: Pipeline, ledger: Ledger, writer: Writer, seconds: float) -> Report:
+    totals = ledger.totals
+    nothing = Counters(0, 0, 0, 0, 0)
+    return Report(
+        pipeline.name,
+        {entry.name: totals.matches.get(entry.name, 0) for entry in pipeline.subscriptions},
+        {source.name: totals.sources.get(source.name, nothing) for source in pipeline.sources},
+        {},
+        totals.reasons,
+        writer.samples,
+        tuple(Written(place, place, rows) for place, rows in totals.written.items()),
+        seconds,
+        tuple(str(warning) for warning in pipeline_warnings(pipeline)),
+        batches=ledger.batches,
+    )
