@@ -85,7 +85,7 @@ def can_be_cut(subscription: Subscription) -> bool:
 
 
 @pytest.mark.slow
-@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=150)
+@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=40)
 @given(
     subscriptions().filter(can_be_cut),
     traces(max_size=16, keys=(None,)),
