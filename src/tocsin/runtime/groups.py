@@ -29,6 +29,10 @@ MATCH_KEY, MATCH_LENGTH, MATCH_WIDTH = range(3)
 PART_REF, PART_ROLE, PART_TIME, PART_BEGIN, PART_WIDTH = range(5)
 # Counters.
 NODES, MATCHES, PARTS, COUNTERS = range(4)
+# Where the kernel is: its key and row (-1 before the first of a key), the key's start set, whether something is fresh and since
+# when, and how many nodes were there before; and why it came back.
+AT_KEY, AT_ROW, BEGIN_SET, FRESH, MOMENT, KEPT, REACHED = range(7)
+DONE, FULL, TOO_MANY = range(3)
 _SPINE = 64  # no right branch of a heap of fewer than 2^64 nodes is longer
 
 
@@ -194,6 +198,15 @@ def _let_time_go_on(  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True)
+def _useful(transfers, places, keep):  # type: ignore[no-untyped-def]
+    """Which places lead on. Where none of the letters there are does, a group need not go, unless others may still come."""
+    useful = np.full(places, keep)
+    for at in range(len(transfers)):
+        useful[transfers[at, FROM]] = True
+    return useful
+
+
+@nb.njit(cache=True)
 def run(  # type: ignore[no-untyped-def]
     rows,
     transfers,
@@ -217,6 +230,7 @@ def run(  # type: ignore[no-untyped-def]
     stops; the last number is then that of the key, from 1.
     """
     places = groups.shape[1]
+    useful = _useful(transfers, places, keep)
     own = np.empty(places, np.int64)
     arriving = np.empty(len(transfers), np.int64)
     spine = np.empty(2 * _SPINE, np.int64)
@@ -226,70 +240,137 @@ def run(  # type: ignore[no-untyped-def]
     parts = np.empty((4096, PART_WIDTH), np.int64)
     counts = np.zeros(COUNTERS, np.int64)
     counts[NODES] = len(nodes)
-    kept = len(nodes)
     most = 0
     for letter in range(len(transfer_at) - 1):
         most = max(most, transfer_at[letter + 1] - transfer_at[letter])
     most = (most + 1) * (2 * _SPINE + 1)  # nodes that one event can need
-    nodes = grown(nodes, kept + 4 * most + 1024)
-    offsets, letters, signature, row_start, row_end, row_ref = (
-        rows.offsets,
-        rows.letter,
-        rows.signature,
-        rows.start,
-        rows.end,
-        rows.ref,
-    )
-    for key in range(len(offsets) - 1):
+    reached = np.zeros(REACHED, np.int64)
+    reached[AT_ROW], reached[KEPT] = -1, len(nodes)
+    nodes = grown(nodes, len(nodes) + 4 * most + 1024)
+    while True:
+        stopped = _run_keys(
+            rows.offsets, rows.letter, rows.signature, rows.start, rows.end, rows.ref,
+            transfers, transfer_at, leaving, leaving_at, starts, window, tick, leftmost, useful, most,
+            groups, begun, own, arriving, spine, path, stack, nodes, found, parts, counts, reached, keep, limit,
+        )  # fmt: skip
+        if stopped != FULL:
+            overflow = reached[AT_KEY] + 1 if stopped == TOO_MANY else 0
+            return found[: counts[MATCHES]], parts[: counts[PARTS]], nodes[: counts[NODES]], overflow
+        if counts[NODES] + most > len(nodes):
+            nodes = grown(nodes, 2 * len(nodes))
+        else:
+            path, stack = grown(path, 2 * len(path)), grown(stack, 2 * len(stack))
+            found, parts = grown(found, 2 * len(found)), grown(parts, 2 * len(parts))
+
+
+@nb.njit(cache=True)
+def _run_keys(  # type: ignore[no-untyped-def]
+    offsets,
+    letters,
+    signature,
+    row_start,
+    row_end,
+    row_ref,
+    transfers,
+    transfer_at,
+    leaving,
+    leaving_at,
+    starts,
+    window,
+    tick,
+    leftmost,
+    useful,
+    most,
+    groups,
+    begun,
+    own,
+    arriving,
+    spine,
+    path,
+    stack,
+    nodes,
+    found,
+    parts,
+    counts,
+    reached,
+    keep,
+    limit,
+):
+    """Go on from where `reached` says, to the end or until a table is full; then an event is begun anew.
+
+    Tables grow outside, because numba would count the references to a table that changes here at every use of it.
+    """
+    for key in range(reached[AT_KEY], len(offsets) - 1):
         if offsets[key] == offsets[key + 1]:
             continue
-        own[:] = groups[key]
-        begin = begun[key]
-        fresh, moment = False, np.int64(0)  # whether something took an event of this moment
-        if not keep:
-            counts[NODES] = kept
-        row, stop = offsets[key] - 1, offsets[key + 1]
+        if reached[AT_ROW] < 0:
+            own[:] = groups[key]
+            begin = begun[key]
+            fresh, moment = False, np.int64(0)  # whether something took an event of this moment
+            row = offsets[key]
+            if not keep:
+                counts[NODES] = reached[KEPT]
+        else:
+            row, begin, fresh, moment = (
+                reached[AT_ROW],
+                reached[BEGIN_SET],
+                reached[FRESH] != 0,
+                reached[MOMENT],
+            )
+            reached[AT_ROW] = -1
+        stop = offsets[key + 1]
         while True:
-            row = _next_row(letters, signature, row + 1, stop)
-            if row == stop:
+            row = _next_row(letters, signature, row, stop)
+            full = counts[NODES] + most > len(nodes)
+            if row == stop and not (full and keep and fresh):
                 break
+            node_count, match_count, part_count = counts[NODES], counts[MATCHES], counts[PARTS]
+            if full or match_count + 1 > len(found) or part_count + 2 > len(parts):
+                _stop_at(reached, key, row, begin, fresh, moment)
+                return FULL
             letter = letters[signature[row]]
-            if counts[NODES] + most > len(nodes):
-                nodes = grown(nodes, 2 * len(nodes))
             end = row_end[row]
             if fresh and end > moment:
                 _let_time_go_on(
                     nodes, counts, own, arriving, transfers, transfer_at, leaving, leaving_at, tick, spine
                 )
-            fresh, moment = tick > 0, end
+                fresh, node_count = False, counts[NODES]
+                if node_count + most > len(nodes):
+                    _stop_at(reached, key, row, begin, fresh, moment)
+                    return FULL
             since = end - window
-            before = counts[MATCHES]
             first, last = transfer_at[letter], transfer_at[letter + 1]
             for at in range(first, last):
                 group = own[transfers[at, FROM]]
                 if group >= 0 and nodes[group, LATEST] < since:
                     group = own[transfers[at, FROM]] = -1
-                if group >= 0 and transfers[at, TAKES]:
-                    if transfers[at, TO] == EMIT:
-                        top, stack[0, 0], stack[0, 1] = 1, group, 0
-                        while top:
-                            top = _list(nodes, since, counts, path, stack, top, found, parts, key, row_ref[row],
-                                        transfers[at, TRANSFER_ROLE], end, row_start[row], before + limit)  # fmt: skip
-                            if top:
-                                path, stack = grown(path, 2 * len(path)), grown(stack, 2 * len(stack))
-                                found, parts = grown(found, 2 * len(found)), grown(parts, 2 * len(parts))
-                        group = -1
-                    else:
-                        group = _new(
-                            nodes,
-                            counts,
-                            row_ref[row],
-                            transfers[at, TRANSFER_ROLE],
-                            end,
-                            row_start[row],
-                            group,
-                        )
+                if group >= 0:
+                    to, role = transfers[at, TO], transfers[at, TRANSFER_ROLE]
+                    if to == EMIT:
+                        stack[0, 0], stack[0, 1] = group, 0
+                        if _list(nodes, since, counts, path, stack, 1, found, parts, key, row_ref[row], role, end,
+                                 row_start[row], match_count + limit):  # fmt: skip
+                            counts[NODES], counts[MATCHES], counts[PARTS] = (
+                                node_count,
+                                match_count,
+                                part_count,
+                            )
+                            _stop_at(reached, key, row, begin, fresh, moment)
+                            return FULL
+                        group = np.int64(-1)
+                    elif not useful[to]:
+                        group = np.int64(-1)
+                    elif transfers[at, TAKES]:
+                        group = _new(nodes, counts, row_ref[row], role, end, row_start[row], group)
                 arriving[at] = group
+            place, role = starts[begin, letter, BEGUN], starts[begin, letter, FIRST_ROLE]
+            if starts[begin, letter, COMPLETE] != 0:
+                if counts[MATCHES] == len(found) or counts[PARTS] + 2 > len(parts):
+                    counts[NODES], counts[MATCHES], counts[PARTS] = node_count, match_count, part_count
+                    _stop_at(reached, key, row, begin, fresh, moment)
+                    return FULL
+                _report(nodes, counts, path, -1, found, parts, key, row_ref[row], role, end, row_start[row])
+            begin = starts[begin, letter, NEXT_START]
             for at in range(leaving_at[letter], leaving_at[letter + 1]):
                 own[leaving[at]] = -1
             for at in range(first, last):
@@ -303,33 +384,31 @@ def run(  # type: ignore[no-untyped-def]
                             if own[to] < 0
                             else _merge(nodes, counts, arriving[at], own[to], spine)
                         )
-            place, role = starts[begin, letter, BEGUN], starts[begin, letter, FIRST_ROLE]
-            complete = starts[begin, letter, COMPLETE] != 0
-            begin = starts[begin, letter, NEXT_START]
-            if complete:
-                if counts[MATCHES] == len(found):
-                    found = grown(found, 2 * len(found))
-                if counts[PARTS] + 2 > len(parts):
-                    parts = grown(parts, 2 * len(parts))
-                _report(nodes, counts, path, -1, found, parts, key, row_ref[row], role, end, row_start[row])
-            if place >= 0:
+            if place >= 0 and useful[place]:
                 node = _new(nodes, counts, row_ref[row], role, end, row_start[row], -1)
                 own[place] = _add(nodes, counts, node, own[place], spine)
-            if counts[MATCHES] - before > limit:
-                return found[: counts[MATCHES]], parts[: counts[PARTS]], nodes[: counts[NODES]], key + 1
-            if leftmost and counts[MATCHES] > before:
-                _leftmost(counts, before, found, parts)
+            fresh, moment = tick > 0, end
+            if counts[MATCHES] - match_count > limit:
+                reached[AT_KEY] = key
+                return TOO_MANY
+            if leftmost and counts[MATCHES] > match_count:
+                _leftmost(counts, match_count, found, parts)
                 own[:] = -1
+            row += 1
         if keep:
             if fresh:
-                if counts[NODES] + most > len(nodes):
-                    nodes = grown(nodes, 2 * len(nodes))
                 _let_time_go_on(
                     nodes, counts, own, arriving, transfers, transfer_at, leaving, leaving_at, tick, spine
                 )
             groups[key] = own
             begun[key] = begin
-    return found[: counts[MATCHES]], parts[: counts[PARTS]], nodes[: counts[NODES]], 0
+    return DONE
+
+
+@nb.njit(cache=True)
+def _stop_at(reached, key, row, begin, fresh, moment):  # type: ignore[no-untyped-def]
+    reached[AT_KEY], reached[AT_ROW], reached[BEGIN_SET] = key, row, begin
+    reached[FRESH], reached[MOMENT] = fresh, moment
 
 
 def matches_of(found: Array, parts: Array) -> Matches:
