@@ -23,7 +23,7 @@ from tocsin.runtime.grouped import Groups
 from tocsin.runtime.interning import Column, Interned
 from tocsin.runtime.limits import too_many_partial_matches
 from tocsin.runtime.machine import Unsuitable, machine_of
-from tocsin.runtime.ordering import encode_keys, total_order
+from tocsin.runtime.ordering import ascend, encode_keys, runs, total_order
 from tocsin.runtime.program import Array, Choice, Detector, Plan, Program, Walk
 from tocsin.runtime.signatures import signatures
 from tocsin.runtime.state import Composite, Memory, State, Tokens, no_tokens, one_by_one
@@ -85,7 +85,7 @@ def feed(
     """
     keys = list(state.keys)
     codes = _key_codes(batch, keys)
-    if not batch.ordered or (np.diff(codes) < 0).any():
+    if not batch.ordered or not ascend(codes):
         order, _ = total_order(codes, len(keys), batch.start, batch.end, batch.ids)
         batch, codes = _sorted(batch, order), codes[order]
     kept = 0 if state.events is None else state.events.num_rows
@@ -173,12 +173,12 @@ def _runs(columns: list[Column], keys: list[tuple[Any, ...]]) -> Array | None:
     if not pa.types.is_integer(column.type) or column.null_count:
         return None
     values = column.to_numpy()
-    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    codes, starts = runs(values)
     distinct = values[starts]
     if len(np.unique(distinct)) < len(distinct):
         return None
     keys += [(value,) for value in distinct.tolist()]
-    return np.repeat(np.arange(len(starts)), np.diff([*starts, len(values)]))
+    return codes  # type: ignore[no-any-return]
 
 
 def _primitive(batch: Batch, codes: Array, keys: int, kept: int, values: Array) -> _Primitive:
