@@ -28,7 +28,7 @@ from tocsin.runtime.reading import BIT_WORDS
 from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
 from tocsin.spark.completion import LANGUAGES as COMPLETION
 from tocsin.spark.completion import Ports, Text, compile_texts
-from tocsin.spark.job import prepare, relevant, run
+from tocsin.spark.job import is_unreadable, looked_at, prepare, relevant, run
 from tocsin.spark.parquet import detect_parquet, plan_reading, read_parquet
 from tocsin.spark.questions import NoArrowForm, run_asked
 from tocsin.spark.session import local_session
@@ -129,17 +129,19 @@ def detect(
         answered = run_asked(*plan.parts, unreadable, max_partial_matches)
         if isinstance(answered, DataFrame):
             return answered
-    prepared = prepare(table, columns, compiled, catalog, carried)
-    wanted = relevant(compiled)
     if table.isStreaming:
-        prepared, wanted = with_watermark(prepared, delay), after_watermark(wanted)
-    problem = prepared["unreadable"]
-    if unreadable == "fail":
-        start = F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(F.col("start"))
-        # No pattern looks at a row without a type, and yet it must get as far as the error.
-        used = prepared.where(wanted | problem.isNotNull()).withColumn("start", start)
+        prepared = with_watermark(prepare(table, columns, compiled, catalog, carried), delay)
+        wanted, problem = after_watermark(relevant(compiled)), prepared["unreadable"].isNotNull()
+        used = prepared.where(wanted | problem if unreadable == "fail" else wanted & ~problem)
     else:
-        used = prepared.where(wanted & problem.isNull())
+        wanted, problem = looked_at(table, columns, compiled, catalog), is_unreadable(table, columns)
+        used = table.where(wanted | problem if unreadable == "fail" else wanted & ~problem)
+        used = prepare(used, columns, compiled, catalog, carried)
+    if unreadable == "fail":
+        # No pattern looks at a row without a type, and yet it got as far as here.
+        reason = used["unreadable"]
+        start = F.when(reason.isNotNull(), F.raise_error(reason)).otherwise(F.col("start"))
+        used = used.withColumn("start", start)
     used = used.drop("unreadable")
     if table.isStreaming:
         return run_stream(used, table, columns, compiled, carried, max_partial_matches, shards, late)
