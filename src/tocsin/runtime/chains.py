@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from tocsin.runtime.groups import PART_REF, PART_ROLE, PART_TIME, PART_WIDTH
+from tocsin.runtime.listing import PART_REF, PART_ROLE, PART_TIME, PART_WIDTH
 
 # A link is an event, with the columns of a part of a match, on top of another chain. FIRST is when the first event ended.
 BEFORE, JUMP, LENGTH, FIRST, LINK_WIDTH = range(PART_WIDTH, PART_WIDTH + 5)

@@ -24,7 +24,7 @@ from tocsin.runtime.interning import Column, Interned
 from tocsin.runtime.keys import Keys, numbered
 from tocsin.runtime.limits import too_many_partial_matches
 from tocsin.runtime.machine import Unsuitable, machine_of
-from tocsin.runtime.ordering import total_order
+from tocsin.runtime.ordering import ascend, runs, total_order
 from tocsin.runtime.program import Array, Choice, Detector, Plan, Program, Walk
 from tocsin.runtime.ranked import Ranks, rank
 from tocsin.runtime.signatures import signatures
@@ -89,7 +89,7 @@ def feed(
     `keep=False` skips building the state that follows, for a last batch.
     """
     codes, keys = _key_numbers(batch, state.keys) if batch.numbers is None else batch.numbers
-    if not batch.ordered or (np.diff(codes) < 0).any():
+    if not batch.ordered or not ascend(codes):
         order, _ = total_order(codes, keys.size, batch.start, batch.end, batch.ids)
         batch, codes = _sorted(batch, order), codes[order]
     kept = 0 if state.events is None else state.events.num_rows
@@ -178,11 +178,10 @@ def _runs(columns: list[Column]) -> tuple[Array, Keys] | None:
     if not pa.types.is_integer(column.type) or column.null_count:
         return None
     values = column.to_numpy()
-    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    codes, starts = runs(values)
     distinct = values[starts]
     if len(np.unique(distinct)) < len(distinct):
         return None
-    codes = np.repeat(np.arange(len(starts)), np.diff([*starts, len(values)]))
     return codes, Keys((pa.array(distinct, column.type),), len(distinct))
 
 

@@ -13,8 +13,8 @@ from tocsin.runtime import tokens as kernel
 from tocsin.runtime.counting import Counts
 from tocsin.runtime.found import some
 from tocsin.runtime.grouped import Groups
-from tocsin.runtime.groups import PART_REF
 from tocsin.runtime.keys import Keys
+from tocsin.runtime.listing import PART_REF
 from tocsin.runtime.program import VERSION, Array, Detector, Plan, Program
 from tocsin.runtime.ranked import Ranks
 from tocsin.runtime.state import Composite, Memory, State, Tokens

@@ -6,8 +6,8 @@ import numba as nb
 import numpy as np
 
 from tocsin.runtime.chains import BEFORE, LENGTH, STEPS
-from tocsin.runtime.groups import PART_REF, PART_ROLE, PART_TIME, PART_WIDTH
 from tocsin.runtime.growing import grown
+from tocsin.runtime.listing import PART_REF, PART_ROLE, PART_TIME, PART_WIDTH
 from tocsin.runtime.machine import EMIT, FROM, TAKES, TO
 from tocsin.runtime.machine import ROLE as TRANSFER_ROLE
 

@@ -12,6 +12,7 @@ from tocsin.runtime import heap, tokens
 from tocsin.runtime.found import Matches
 from tocsin.runtime.keys import Keys
 from tocsin.runtime.limits import shown_key, too_many_partial_matches
+from tocsin.runtime.listing import matches_of
 from tocsin.runtime.machine import ESCAPED, MOST_QUESTIONS, Known, Machine, Tables, Unsuitable
 from tocsin.runtime.program import NOTHING, Array, Choice, Program
 from tocsin.runtime.window import timer_of
@@ -109,7 +110,7 @@ def run(
         roots,
         begun,
         before.nodes,
-        np.sort(before.nodes[before.nodes[:, heap.BEFORE] < 0, heap.TIME]),
+        _firsts(before) if len(tables.escapes) else np.empty(0, np.int64),
         keep,
         limit,
     )
@@ -119,7 +120,7 @@ def run(
             f"one event completes more than {limit:,} matches (key: {shown_key(keys.value(overflow - 1))})",
             hint="take = count or first n, bound the pattern by a timer, as in ([A], [B])_{T1=1h}, or choose a finer key",
         )
-    matches = kernel.matches_of(found, parts)
+    matches = matches_of(found, parts)
     if not keep:
         return matches, no_groups()
     kept, sizes = heap.compacted(nodes, roots, until - tables.window + 1)
@@ -128,6 +129,11 @@ def run(
     alive = np.flatnonzero((roots >= 0).any(axis=1) | (begun != 0))
     fed = max(before.fed, int(events.end.max(initial=tokens.LONG_AGO)))
     return matches, Groups(alive, roots[alive], begun[alive], kept, tables.known, fed)
+
+
+def _firsts(before: Groups) -> Array:
+    """When the first events of partial matches ended, sorted."""
+    return np.sort(before.nodes[before.nodes[:, heap.BEFORE] < 0, heap.TIME])
 
 
 def as_tokens(program: Program, groups: Groups) -> tuple[Array, Array, dict[int, int]]:

@@ -16,21 +16,26 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
-from tocsin.runtime.found import Matches
 from tocsin.runtime.growing import grown
-from tocsin.runtime.heap import BEFORE, BEGIN, LATEST, LEFT, NODES, REF, RIGHT, ROLE, SPINE, TIME, begun_at
-from tocsin.runtime.heap import add as _add
-from tocsin.runtime.heap import merge as _merge
-from tocsin.runtime.heap import new_node as _new
+from tocsin.runtime.heap import LATEST, NODES, SPINE, add, begun_at, merge, new_node
+from tocsin.runtime.listing import (
+    COUNTERS,
+    MATCH_WIDTH,
+    MATCHES,
+    PART_WIDTH,
+    PARTS,
+    keep_leftmost,
+    list_matches,
+    report,
+)
 from tocsin.runtime.machine import BEGUN, COMPLETE, EMIT, FIRST_ROLE, FROM, NEXT_START, TAKES, TO
 from tocsin.runtime.machine import ROLE as TRANSFER_ROLE
 from tocsin.runtime.program import Array
 
-# Columns of a match, and of the events of matches.
-MATCH_KEY, MATCH_LENGTH, MATCH_WIDTH = range(3)
-PART_REF, PART_ROLE, PART_TIME, PART_BEGIN, PART_WIDTH = range(5)
-# Counters.
-MATCHES, PARTS, COUNTERS = range(NODES + 1, NODES + 4)
+# Where the kernel is: its key and row (-1 before the first of a key), the key's start set, whether something is fresh and since
+# when, how many nodes were there before, and whether what may escape has; and why it came back.
+AT_KEY, AT_ROW, BEGIN_SET, FRESH, MOMENT, KEPT, LET_OUT, REACHED = range(8)
+DONE, FULL, TOO_MANY, ESCAPING = range(4)
 
 
 class Rows(NamedTuple):
@@ -42,77 +47,6 @@ class Rows(NamedTuple):
     start: Array  # int64 (R,)
     end: Array  # int64 (R,)
     ref: Array  # int64 (R,)
-
-
-@nb.njit(cache=True)
-def _list(nodes, since, counts, path, stack, top, found, parts, key, ref, role, time, begin, most):  # type: ignore[no-untyped-def]
-    """Every partial match on the stack that began since then, with an event at its end, as matches.
-
-    It stops behind `most` matches. Returns what is left on the stack: nothing, or more because there is no room for it. (It is
-    called for every match, and handing larger tables back would cost more than all the rest.)
-    """
-    while top:
-        node, depth = stack[top - 1, 0], stack[top - 1, 1]
-        full = counts[MATCHES] == len(found) or counts[PARTS] + depth + 2 > len(parts)
-        if full or depth == len(path) or top + 2 > len(stack):
-            return top
-        top -= 1
-        path[depth, 0] = node
-        right, left, before = nodes[node, RIGHT], nodes[node, LEFT], nodes[node, BEFORE]
-        if right >= 0 and nodes[right, LATEST] >= since:
-            stack[top, 0], stack[top, 1] = right, depth
-            top += 1
-        if left >= 0 and nodes[left, LATEST] >= since:
-            stack[top, 0], stack[top, 1] = left, depth
-            top += 1
-        if before >= 0:
-            stack[top, 0], stack[top, 1] = before, depth + 1
-            top += 1
-            continue
-        _report(nodes, counts, path, depth, found, parts, key, ref, role, time, begin)
-        if counts[MATCHES] > most:
-            return 0
-    return 0
-
-
-@nb.njit(cache=True)
-def _report(nodes, counts, path, depth, found, parts, key, ref, role, time, begin):  # type: ignore[no-untyped-def]
-    """A match: the events of a path, from its far end, and then the event that completes it."""
-    match = counts[MATCHES]
-    counts[MATCHES] += 1
-    found[match, MATCH_KEY] = key
-    found[match, MATCH_LENGTH] = depth + 2
-    at = counts[PARTS]
-    for place in range(depth, -1, -1):
-        node = path[place, 0]
-        parts[at, PART_REF], parts[at, PART_ROLE] = nodes[node, REF], nodes[node, ROLE]
-        parts[at, PART_TIME], parts[at, PART_BEGIN] = nodes[node, TIME], nodes[node, BEGIN]
-        at += 1
-    parts[at, PART_REF], parts[at, PART_ROLE], parts[at, PART_TIME], parts[at, PART_BEGIN] = (
-        ref,
-        role,
-        time,
-        begin,
-    )
-    counts[PARTS] = at + 1
-
-
-@nb.njit(cache=True)
-def _leftmost(counts, first, found, parts):  # type: ignore[no-untyped-def]
-    """Of the matches from `first` on, keep the one that began first; they all end with the same event."""
-    if counts[MATCHES] - first < 2:
-        return
-    best, best_at, at = first, np.int64(0), counts[PARTS]
-    for match in range(counts[MATCHES] - 1, first - 1, -1):
-        at -= found[match, MATCH_LENGTH]
-        if match == counts[MATCHES] - 1 or parts[at, PART_REF] < parts[best_at, PART_REF]:
-            best, best_at = match, at
-    length = found[best, MATCH_LENGTH]
-    for place in range(length):
-        parts[at + place] = parts[best_at + place]
-    found[first] = found[best]
-    counts[MATCHES] = first + 1
-    counts[PARTS] = at + length
 
 
 @nb.njit(cache=True)
@@ -138,14 +72,17 @@ def _let_time_go_on(  # type: ignore[no-untyped-def]
         if own[to] < 0:
             own[to] = arriving[at]
         elif arriving[at] >= 0:
-            own[to] = _merge(nodes, counts, arriving[at], own[to], spine)
+            own[to] = merge(nodes, counts, arriving[at], own[to], spine)
 
 
 @nb.njit(cache=True)
-def _is_there(times, first, last, time):  # type: ignore[no-untyped-def]
-    """Whether a time is among some that are sorted."""
-    at = first + np.searchsorted(times[first:last], time)
-    return at < last and times[at] == time
+def _is_there(ends, firsts, first, last, time):  # type: ignore[no-untyped-def]
+    """Whether an event of these rows ended at a time, or the first event of a partial match; both are sorted."""
+    at = first + np.searchsorted(ends[first:last], time)
+    if at < last and ends[at] == time:
+        return True
+    at = np.searchsorted(firsts, time)
+    return at < len(firsts) and firsts[at] == time
 
 
 @nb.njit(cache=True)
@@ -158,8 +95,19 @@ def _let_some_escape(nodes, counts, own, escapes, time, spine):  # type: ignore[
             if free >= 0:
                 if counts[NODES] + 4 * SPINE > len(nodes):
                     nodes = grown(nodes, 2 * len(nodes))
-                own[to] = free if own[to] < 0 else _merge(nodes, counts, free, own[to], spine)
+                own[to] = free if own[to] < 0 else merge(nodes, counts, free, own[to], spine)
     return nodes
+
+
+@nb.njit(cache=True)
+def _useful(transfers, escapes, places, keep):  # type: ignore[no-untyped-def]
+    """Which places lead on. Where none of the letters there are does, a group need not go, unless others may still come."""
+    useful = np.full(places, keep)
+    for at in range(len(escapes)):
+        useful[escapes[at, 0]] = True
+    for at in range(len(transfers)):
+        useful[transfers[at, FROM]] = True
+    return useful
 
 
 @nb.njit(cache=True)
@@ -188,6 +136,7 @@ def run(  # type: ignore[no-untyped-def]
     sorted. Where one event completes more than `limit` matches it stops; the last number is then that of the key, from 1.
     """
     places = groups.shape[1]
+    useful = _useful(transfers, escapes, places, keep)
     own = np.empty(places, np.int64)
     arriving = np.empty(len(transfers), np.int64)
     spine = np.empty(2 * SPINE, np.int64)
@@ -197,135 +146,195 @@ def run(  # type: ignore[no-untyped-def]
     parts = np.empty((4096, PART_WIDTH), np.int64)
     counts = np.zeros(COUNTERS, np.int64)
     counts[NODES] = len(nodes)
-    kept = len(nodes)
     most = 0
     for letter in range(len(transfer_at) - 1):
         most = max(most, transfer_at[letter + 1] - transfer_at[letter])
     most = (most + 1) * (2 * SPINE + 1)  # nodes that one event can need
-    nodes = grown(nodes, kept + 4 * most + 1024)
-    offsets, letters, signature, row_start, row_end, row_ref = (
-        rows.offsets,
-        rows.letter,
-        rows.signature,
-        rows.start,
-        rows.end,
-        rows.ref,
-    )
-    for key in range(len(offsets) - 1):
+    reached = np.zeros(REACHED, np.int64)
+    reached[AT_ROW], reached[KEPT] = -1, len(nodes)
+    nodes = grown(nodes, len(nodes) + 4 * most + 1024)
+    while True:
+        stopped = _run_keys(
+            rows.offsets, rows.letter, rows.signature, rows.start, rows.end, rows.ref,
+            transfers, transfer_at, leaving, leaving_at, starts, window, tick, len(escapes) > 0, firsts, leftmost,
+            useful, most,
+            groups, begun, own, arriving, spine, path, stack, nodes, found, parts, counts, reached, keep, limit,
+        )  # fmt: skip
+        if stopped == ESCAPING:
+            nodes = _let_some_escape(nodes, counts, own, escapes, reached[MOMENT] - window, spine)
+            reached[LET_OUT] = 1
+            continue
+        if stopped != FULL:
+            overflow = reached[AT_KEY] + 1 if stopped == TOO_MANY else 0
+            return found[: counts[MATCHES]], parts[: counts[PARTS]], nodes[: counts[NODES]], overflow
+        if counts[NODES] + most > len(nodes):
+            nodes = grown(nodes, 2 * len(nodes))
+        else:
+            path, stack = grown(path, 2 * len(path)), grown(stack, 2 * len(stack))
+            found, parts = grown(found, 2 * len(found)), grown(parts, 2 * len(parts))
+
+
+@nb.njit(cache=True)
+def _run_keys(  # type: ignore[no-untyped-def]
+    offsets,
+    letters,
+    signature,
+    row_start,
+    row_end,
+    row_ref,
+    transfers,
+    transfer_at,
+    leaving,
+    leaving_at,
+    starts,
+    window,
+    tick,
+    some_escape,
+    firsts,
+    leftmost,
+    useful,
+    most,
+    groups,
+    begun,
+    own,
+    arriving,
+    spine,
+    path,
+    stack,
+    nodes,
+    found,
+    parts,
+    counts,
+    reached,
+    keep,
+    limit,
+):
+    """Go on from where `reached` says, to the end, until a table is full, or something may escape; then an event is begun anew.
+
+    Tables grow outside, because numba would count the references to a table that changes here at every use of it.
+    """
+    for key in range(reached[AT_KEY], len(offsets) - 1):
         if offsets[key] == offsets[key + 1]:
             continue
-        own[:] = groups[key]
-        begin = begun[key]
-        fresh, moment = False, np.int64(0)  # whether something took an event of this moment
-        if not keep:
-            counts[NODES] = kept
-        row, stop = offsets[key] - 1, offsets[key + 1]
+        if reached[AT_ROW] < 0:
+            own[:] = groups[key]
+            begin = begun[key]
+            fresh, moment = False, np.int64(0)  # whether something took an event of this moment
+            row = offsets[key]
+            if not keep:
+                counts[NODES] = reached[KEPT]
+        else:
+            row, begin, fresh, moment = (
+                reached[AT_ROW],
+                reached[BEGIN_SET],
+                reached[FRESH] != 0,
+                reached[MOMENT],
+            )
+            reached[AT_ROW] = -1
+        stop = offsets[key + 1]
         while True:
-            row = _next_row(letters, signature, row + 1, stop)
-            if row == stop:
+            row = _next_row(letters, signature, row, stop)
+            full = counts[NODES] + most > len(nodes)
+            if row == stop and not (full and keep and fresh):
                 break
+            node_count, match_count, part_count = counts[NODES], counts[MATCHES], counts[PARTS]
+            if full or match_count + 1 > len(found) or part_count + 2 > len(parts):
+                _stop_at(reached, key, row, begin, fresh, moment)
+                return FULL
             letter = letters[signature[row]]
             end = row_end[row]
-            if len(escapes) and fresh and end > moment:
-                since = moment - window
-                if _is_there(row_end, offsets[key], row, since) or _is_there(firsts, 0, len(firsts), since):
-                    nodes = _let_some_escape(nodes, counts, own, escapes, since, spine)
-            if counts[NODES] + most > len(nodes):
-                nodes = grown(nodes, 2 * len(nodes))
             if fresh and end > moment:
+                if (
+                    some_escape
+                    and not reached[LET_OUT]
+                    and _is_there(row_end, firsts, offsets[key], row, moment - window)
+                ):
+                    _stop_at(reached, key, row, begin, fresh, moment)
+                    return ESCAPING
+                reached[LET_OUT] = 0
                 _let_time_go_on(
                     nodes, counts, own, arriving, transfers, transfer_at, leaving, leaving_at, tick, spine
                 )
-            fresh, moment = tick > 0, end
+                fresh, node_count = False, counts[NODES]
+                if node_count + most > len(nodes):
+                    _stop_at(reached, key, row, begin, fresh, moment)
+                    return FULL
             since = end - window
-            before = counts[MATCHES]
             first, last = transfer_at[letter], transfer_at[letter + 1]
             for at in range(first, last):
                 group = own[transfers[at, FROM]]
                 if group >= 0 and nodes[group, LATEST] < since:
                     group = own[transfers[at, FROM]] = -1
-                if group >= 0 and transfers[at, TAKES]:
-                    if transfers[at, TO] == EMIT:
-                        top, stack[0, 0], stack[0, 1] = 1, group, 0
-                        while top:
-                            top = _list(nodes, since, counts, path, stack, top, found, parts, key, row_ref[row],
-                                        transfers[at, TRANSFER_ROLE], end, row_start[row], before + limit)  # fmt: skip
-                            if top:
-                                path, stack = grown(path, 2 * len(path)), grown(stack, 2 * len(stack))
-                                found, parts = grown(found, 2 * len(found)), grown(parts, 2 * len(parts))
-                        group = -1
-                    else:
-                        group = _new(
-                            nodes,
-                            counts,
-                            row_ref[row],
-                            transfers[at, TRANSFER_ROLE],
-                            end,
-                            row_start[row],
-                            group,
-                        )
+                if group >= 0:
+                    to, role = transfers[at, TO], transfers[at, TRANSFER_ROLE]
+                    if to == EMIT:
+                        stack[0, 0], stack[0, 1] = group, 0
+                        if list_matches(nodes, since, counts, path, stack, 1, found, parts, key, row_ref[row], role, end,
+                                 row_start[row], match_count + limit):  # fmt: skip
+                            counts[NODES], counts[MATCHES], counts[PARTS] = (
+                                node_count,
+                                match_count,
+                                part_count,
+                            )
+                            _stop_at(reached, key, row, begin, fresh, moment)
+                            return FULL
+                        group = np.int64(-1)
+                    elif not useful[to]:
+                        group = np.int64(-1)
+                    elif transfers[at, TAKES]:
+                        group = new_node(nodes, counts, row_ref[row], role, end, row_start[row], group)
                 arriving[at] = group
+            place, role = starts[begin, letter, BEGUN], starts[begin, letter, FIRST_ROLE]
+            if starts[begin, letter, COMPLETE] != 0:
+                if counts[MATCHES] == len(found) or counts[PARTS] + 2 > len(parts):
+                    counts[NODES], counts[MATCHES], counts[PARTS] = node_count, match_count, part_count
+                    _stop_at(reached, key, row, begin, fresh, moment)
+                    return FULL
+                report(nodes, counts, path, -1, found, parts, key, row_ref[row], role, end, row_start[row])
+            begin = starts[begin, letter, NEXT_START]
             for at in range(leaving_at[letter], leaving_at[letter + 1]):
                 own[leaving[at]] = -1
             for at in range(first, last):
                 if arriving[at] >= 0:
                     to = transfers[at, TO]
                     if transfers[at, TAKES]:
-                        own[to] = _add(nodes, counts, arriving[at], own[to], spine)
+                        own[to] = add(nodes, counts, arriving[at], own[to], spine)
                     else:
                         own[to] = (
                             arriving[at]
                             if own[to] < 0
-                            else _merge(nodes, counts, arriving[at], own[to], spine)
+                            else merge(nodes, counts, arriving[at], own[to], spine)
                         )
-            place, role = starts[begin, letter, BEGUN], starts[begin, letter, FIRST_ROLE]
-            complete = starts[begin, letter, COMPLETE] != 0
-            begin = starts[begin, letter, NEXT_START]
-            if complete:
-                if counts[MATCHES] == len(found):
-                    found = grown(found, 2 * len(found))
-                if counts[PARTS] + 2 > len(parts):
-                    parts = grown(parts, 2 * len(parts))
-                _report(nodes, counts, path, -1, found, parts, key, row_ref[row], role, end, row_start[row])
-            if place >= 0:
-                node = _new(nodes, counts, row_ref[row], role, end, row_start[row], -1)
-                own[place] = _add(nodes, counts, node, own[place], spine)
-            if counts[MATCHES] - before > limit:
-                return found[: counts[MATCHES]], parts[: counts[PARTS]], nodes[: counts[NODES]], key + 1
-            if leftmost and counts[MATCHES] > before:
-                _leftmost(counts, before, found, parts)
+            if place >= 0 and useful[place]:
+                node = new_node(nodes, counts, row_ref[row], role, end, row_start[row], -1)
+                own[place] = add(nodes, counts, node, own[place], spine)
+            fresh, moment = tick > 0, end
+            if counts[MATCHES] - match_count > limit:
+                reached[AT_KEY] = key
+                return TOO_MANY
+            if leftmost and counts[MATCHES] > match_count:
+                keep_leftmost(counts, match_count, found, parts)
                 own[:] = -1
+            row += 1
         if keep:
             if fresh:
-                since = moment - window
-                if len(escapes) and (
-                    _is_there(row_end, offsets[key], stop, since) or _is_there(firsts, 0, len(firsts), since)
+                if (
+                    some_escape
+                    and not reached[LET_OUT]
+                    and _is_there(row_end, firsts, offsets[key], stop, moment - window)
                 ):
-                    nodes = _let_some_escape(nodes, counts, own, escapes, since, spine)
-                if counts[NODES] + most > len(nodes):
-                    nodes = grown(nodes, 2 * len(nodes))
+                    _stop_at(reached, key, stop, begin, fresh, moment)
+                    return ESCAPING
+                reached[LET_OUT] = 0
                 _let_time_go_on(
                     nodes, counts, own, arriving, transfers, transfer_at, leaving, leaving_at, tick, spine
                 )
             groups[key] = own
             begun[key] = begin
-    return found[: counts[MATCHES]], parts[: counts[PARTS]], nodes[: counts[NODES]], 0
+    return DONE
 
 
-def matches_of(found: Array, parts: Array) -> Matches:
-    """What the kernel found, as matches."""
-    offsets = np.concatenate([[0], np.cumsum(found[:, MATCH_LENGTH])]).astype(np.int64)
-    ends = parts[:, PART_TIME]
-    begins = np.ascontiguousarray(parts[:, PART_BEGIN])
-    start = np.minimum.reduceat(begins, offsets[:-1]) if len(found) else np.empty(0, np.int64)
-    return Matches(
-        found[:, MATCH_KEY].copy(),
-        start,
-        ends[offsets[1:] - 1].copy(),
-        np.empty((len(found), 0), np.int64),
-        offsets,
-        parts[:, PART_REF].copy(),
-        parts[:, PART_ROLE].copy(),
-        ends.copy(),
-        begins,
-    )
+@nb.njit(cache=True)
+def _stop_at(reached, key, row, begin, fresh, moment):  # type: ignore[no-untyped-def]
+    reached[AT_KEY], reached[AT_ROW], reached[BEGIN_SET] = key, row, begin
+    reached[FRESH], reached[MOMENT] = fresh, moment

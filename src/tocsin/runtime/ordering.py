@@ -68,6 +68,30 @@ def bucket(codes, keys):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True)
+def ascend(codes):  # type: ignore[no-untyped-def]
+    """Whether no number is less than the one before it."""
+    for row in range(1, len(codes)):  # noqa: SIM110  (numba compiles this, and no generator)
+        if codes[row] < codes[row - 1]:
+            return False
+    return True
+
+
+@nb.njit(cache=True)
+def runs(values):  # type: ignore[no-untyped-def]
+    """For each value how many different neighbours came before it, and where each run of equal values begins."""
+    numbers = np.empty(len(values), np.int64)
+    count = 0
+    for row in range(len(values)):
+        count += row > 0 and values[row] != values[row - 1]
+        numbers[row] = count
+    starts = np.zeros(count + 1, np.int64)
+    for row in range(1, len(values)):
+        if numbers[row] != numbers[row - 1]:
+            starts[numbers[row]] = row
+    return numbers, starts
+
+
+@nb.njit(cache=True)
 def _sort_by_end(order, offsets, end):  # type: ignore[no-untyped-def]
     """Sort the rows of each key by their end, where they are not sorted yet; rows of equal end stay as they are.
 

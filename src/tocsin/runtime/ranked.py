@@ -12,9 +12,10 @@ from tocsin.runtime.chains import LINK_WIDTH
 from tocsin.runtime.forks import LOG_LETTER, LOG_PLACE, LOG_WIDTH
 from tocsin.runtime.found import Matches
 from tocsin.runtime.grouped import Events
-from tocsin.runtime.groups import Rows, matches_of
+from tocsin.runtime.groups import Rows
 from tocsin.runtime.keys import Keys
 from tocsin.runtime.limits import too_many_partial_matches
+from tocsin.runtime.listing import matches_of
 from tocsin.runtime.machine import Known, Tables
 from tocsin.runtime.program import Array, Choice
 

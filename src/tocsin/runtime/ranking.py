@@ -40,7 +40,8 @@ from tocsin.runtime.forks import (
     read_back,
     wanted,
 )
-from tocsin.runtime.groups import (
+from tocsin.runtime.growing import grown
+from tocsin.runtime.listing import (
     MATCH_KEY,
     MATCH_LENGTH,
     MATCH_WIDTH,
@@ -50,7 +51,6 @@ from tocsin.runtime.groups import (
     PART_TIME,
     PART_WIDTH,
 )
-from tocsin.runtime.growing import grown
 from tocsin.runtime.machine import BEGUN, COMPLETE, EMIT, FIRST_ROLE, FROM, NEXT_START, TAKES, TO
 from tocsin.runtime.machine import ROLE as TRANSFER_ROLE
 from tocsin.runtime.window import NO_WINDOW

@@ -24,8 +24,8 @@ from tocsin.runtime.counting import Counts
 from tocsin.runtime.feed import Batch, feed, fitting
 from tocsin.runtime.following import restricted
 from tocsin.runtime.grouped import Groups
-from tocsin.runtime.groups import PART_TIME
 from tocsin.runtime.keys import Keys, numbered
+from tocsin.runtime.listing import PART_TIME
 from tocsin.runtime.matches import MOMENT, to_arrow
 from tocsin.runtime.ordering import total_order
 from tocsin.runtime.pack import from_ipc, hash_keys, to_ipc

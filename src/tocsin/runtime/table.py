@@ -42,6 +42,7 @@ class Cells:
         self._packed = stepper
         self.next = np.full((4, 4), -1, np.int32)
         self.lists = np.zeros((4, 4), np.int32)
+        self.plain = _nothing_known((4, 4))
         self.offsets: list[int] = [0, 0]  # list 0 is empty
         self.actions: list[Action] = []
         self.states: list[Hashable] = []
@@ -87,6 +88,8 @@ class Cells:
                 self._arrays = None
             following = self.state(after)
             self.next[state, kind], self.lists[state, kind] = following, number
+            if not actions:
+                self.plain[state, kind] = following
         return int(self.next[state, kind]), int(self.lists[state, kind])
 
     @property
@@ -119,7 +122,16 @@ class Cells:
         old = self.next.shape
         grown_next, grown_lists = np.full(shape, -1, np.int32), np.zeros(shape, np.int32)
         grown_next[: old[0], : old[1]], grown_lists[: old[0], : old[1]] = self.next, self.lists
-        self.next, self.lists = grown_next, grown_lists
+        plain = _nothing_known(shape)
+        plain[: old[0], : old[1]] = self.plain[:, :-1]
+        self.next, self.lists, self.plain = grown_next, grown_lists, plain
+
+
+def _nothing_known(shape: tuple[int, int]) -> Array:
+    """The next states where nothing else happens, with a column more for events that leave every state as it is."""
+    plain = np.full((shape[0], shape[1] + 1), -1, np.int32)
+    plain[:, -1] = np.arange(shape[0])
+    return plain
 
 
 class _Counter:

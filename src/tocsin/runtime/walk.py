@@ -41,6 +41,7 @@ def start(program: Walk) -> Walks:
 
 @nb.njit(cache=True)
 def _run(  # type: ignore[no-untyped-def]
+    plain,
     next,
     lists,
     offsets,
@@ -62,7 +63,10 @@ def _run(  # type: ignore[no-untyped-def]
         state = states[key]
         for row in range(max(places[AT_ROW], key_rows[key]), key_rows[key + 1]):
             kind = kinds[signature[row]]
-            if kind < 0:
+            # For most events this is all; those that are not looked at have the last column, which kind -1 leads to.
+            then = plain[state, kind]
+            if then >= 0:
+                state = np.int64(then)
                 continue
             then = next[state, kind]
             if then < 0:
@@ -94,7 +98,7 @@ def _run(  # type: ignore[no-untyped-def]
                             column = FOUND_WIDTH + 2 * use
                             found[new, column] = registers[key, register, 0] if register >= 0 else -1
                             found[new, column + 1] = registers[key, register, 1] if register >= 0 else 0
-            state = then
+            state = np.int64(then)
         states[key] = state
     return DONE
 
@@ -127,7 +131,7 @@ def walk(program: Walk, before: Walks, events: Events) -> tuple[Array, Walks]:
     room = table.MAX_CELLS
     while True:
         reached = _run(
-            cells.next, cells.lists, *cells.action_lists(), program.uses, events.offsets, kinds, events.signature,
+            cells.plain, cells.next, cells.lists, *cells.action_lists(), program.uses, events.offsets, kinds, events.signature,
             events.ref, events.start, events.end, states, registers, found, places,
         )  # fmt: skip
         if reached == DONE:

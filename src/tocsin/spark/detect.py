@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tocsin.algebra.check import wanting
@@ -28,7 +28,7 @@ from tocsin.runtime.reading import BIT_WORDS
 from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
 from tocsin.spark.completion import LANGUAGES as COMPLETION
 from tocsin.spark.completion import Ports, Text, compile_texts
-from tocsin.spark.job import prepare, relevant, run
+from tocsin.spark.job import is_unreadable, looked_at, prepare, run
 from tocsin.spark.lines import StreamOptions, by_source, paces_of, source_column, stream_plan
 from tocsin.spark.parquet import detect_parquet, plan_reading, read_parquet
 from tocsin.spark.questions import NoArrowForm, run_asked
@@ -143,21 +143,21 @@ def detect(
             return answered
     if table.isStreaming:
         return _in_stream(plan, streaming, unreadable, max_partial_matches)
-    prepared = prepare(table, columns, compiled, catalog, carried)
-    used = _readable(prepared, unreadable, relevant(compiled))
+    # Asked of the table, so that Spark prepares only the rows that some pattern looks at.
+    wanted, problem = looked_at(table, columns, compiled, catalog), is_unreadable(table, columns)
+    used = table.where(wanted | problem if unreadable == "fail" else wanted & ~problem)
+    used = _readable(prepare(used, columns, compiled, catalog, carried), unreadable)
     return run(used, table, columns, compiled, carried, max_partial_matches)
 
 
-def _readable(prepared: DataFrame, unreadable: str, wanted: Column | None = None) -> DataFrame:
-    """The rows that some pattern looks at, or all, without those that are no events; or an error when one is met."""
+def _readable(prepared: DataFrame, unreadable: str) -> DataFrame:
+    """The rows without those that are no events, or with an error when one of them is met."""
     problem = prepared["unreadable"]
     if unreadable == "drop":
-        kept = problem.isNull() if wanted is None else wanted & problem.isNull()
-        return prepared.where(kept).drop("unreadable")
-    # No pattern looks at a row without a type, and yet it must get as far as the error.
-    used = prepared if wanted is None else prepared.where(wanted | problem.isNotNull())
+        return prepared.where(problem.isNull()).drop("unreadable")
+    # No pattern looks at a row without a type, and yet it got as far as here.
     start = F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(F.col("start"))
-    return used.withColumn("start", start).drop("unreadable")
+    return prepared.withColumn("start", start).drop("unreadable")
 
 
 def _in_stream(plan: _Plan, options: StreamOptions, unreadable: str, limit: int) -> DataFrame:

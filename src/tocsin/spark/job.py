@@ -80,6 +80,16 @@ def _unreadable(columns: EventColumns, start: Column, end: Column) -> Column:
     return F.coalesce(*reasons)
 
 
+def is_unreadable(events: DataFrame, columns: EventColumns) -> Column:
+    """Whether something keeps a row of the table from being an event."""
+    needed = [*columns.time, *([columns.type] if columns.type else []), *columns.key]
+    missing = reduce(lambda a, b: a | b, (attribute_column(name).isNull() for name in dict.fromkeys(needed)))
+    if columns.time[0] == columns.time[1]:
+        return missing
+    start, end = (micros(events, name, columns.time_unit) for name in columns.time)
+    return missing | F.coalesce(start > end, F.lit(False))
+
+
 def _id(events: DataFrame, columns: EventColumns) -> Column:
     if columns.id is not None:
         return attribute_column(columns.id)
@@ -165,19 +175,33 @@ def relevant(compiled: Compiled) -> Column:
 
 
 def looked_at(events: DataFrame, columns: EventColumns, compiled: Compiled, catalog: Catalog) -> Column:
-    """Whether some pattern looks at an event, asked of the table itself and not of its prepared rows."""
-    return _meets_domains(compiled, _bits(events, columns, compiled, catalog, attribute_kinds(events)))
+    """Whether some pattern looks at an event, asked of the table itself and not of its prepared rows.
+
+    Spark answers one question after the other and stops at the first that holds, where bits would need all answers.
+    """
+    masks, kinds = _domain(compiled), attribute_kinds(events)
+    answers = [
+        _answer(test, events, columns, catalog, kinds)
+        for bit, test in compiled.tests
+        if masks[bit >> 6] >> (bit & 63) & 1
+    ]
+    return F.coalesce(reduce(lambda a, b: a | b, answers, F.lit(False)), F.lit(False))
 
 
 def _meets_domains(compiled: Compiled, bits: Sequence[Column]) -> Column:
+    signed = [mask - (1 << 64) if mask >> 63 else mask for mask in _domain(compiled)]
+    parts = [word.bitwiseAND(F.lit(mask).cast("long")) != 0 for word, mask in zip(bits, signed, strict=True)]
+    return reduce(lambda a, b: a | b, parts)
+
+
+def _domain(compiled: Compiled) -> list[int]:
+    """The bits that make some pattern look at an event, word by word."""
     masks = [0] * compiled.plan.words
     for detector in compiled.plan.detectors:
         for state in detector.program.domain:
             for word, mask in enumerate(state.tolist()):
                 masks[word] |= mask
-    signed = [mask - (1 << 64) if mask >> 63 else mask for mask in masks]
-    parts = [word.bitwiseAND(F.lit(mask).cast("long")) != 0 for word, mask in zip(bits, signed, strict=True)]
-    return reduce(lambda a, b: a | b, parts)
+    return masks
 
 
 def run(
