@@ -249,12 +249,14 @@ def test_the_report_is_about_all_runs(streamed: Ran) -> None:
 
 
 def test_a_changed_pipeline_is_told_what_has_changed(spark: SparkSession, streamed: Ran) -> None:
-    changed = PIPELINE.replace("[Open(level > 1)]", "[Open]").replace("shards = 2", "shards = 3")
+    changed = PIPELINE.replace("max_files = 1", 'max_files = 1\nsource = "who"', 1).replace(
+        "shards = 2", "shards = 3"
+    )
     (streamed.folder / "changed.toml").write_text(changed)
     with pytest.raises(PipelineError) as raised:
         run_pipeline(streamed.folder / "changed.toml", session=spark, once=True)
     assert raised.value.code == "changed-pipeline"
-    assert "pattern of the subscription Through changed" in raised.value.message
+    assert "source of the source doors changed" in raised.value.message
     assert "there were 2 shards, and are to be 3" in raised.value.message
 
 
@@ -297,6 +299,20 @@ def pairs(spark: SparkSession, folder: Path) -> list[tuple[int, ...]]:
     """The matches of a folder, as the moments of their events."""
     found = spark.read.parquet(str(folder / "out" / "Pair")).select("constituents.attributes.n").collect()
     return sorted(tuple(row["n"]) for row in found)
+
+
+def test_subscriptions_that_stay_go_on_beside_new_ones(spark: SparkSession, tmp_path: Path) -> None:
+    table = SMALL[SMALL.index("[[sink]]\nformat = \"table\"") : SMALL.index("[stream]")]
+    plain = SMALL.replace(table, "")
+    (tmp_path / "pipeline.toml").write_text(plain)
+    put(tmp_path / "in", 0, event(1))
+    run_pipeline(tmp_path / "pipeline.toml", session=spark, once=True)
+    new = '[[subscription]]\nname = "Single"\npattern = "[A(n > 2)]"\n\n[[sink]]'
+    (tmp_path / "pipeline.toml").write_text(plain.replace("[[sink]]", new, 1))
+    put(tmp_path / "in", 1, event(2) + event(3))
+    report = run_pipeline(tmp_path / "pipeline.toml", session=spark, once=True)
+    assert pairs(spark, tmp_path) == [(1, 2), (2, 3)]  # the first event was before the change
+    assert report.matches == {"Pair": 2, "Single": 1}
 
 
 @pytest.mark.parametrize("noted", [False, True], ids=["cut short", "written and not committed"])

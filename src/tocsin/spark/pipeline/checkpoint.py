@@ -7,7 +7,7 @@ told what has changed in its file since.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from tocsin.spark.pipeline.model import Pipeline
 from tocsin.spark.pipeline.read_outputs import DESCRIPTION
 from tocsin.spark.storage import Storage
 
-_FORMAT = 1
+_FORMAT = 2
 # Keys of a subscription and of a source that say the same whatever their value, or nothing about the answers.
 _ASIDE = {"name", "place", "file", "deliver", "max_files", "stream", "limits"}
 _WORDS = {"text": "pattern", "reading": "options", "location": "path", "origin": "source"}
@@ -37,6 +37,7 @@ class Description:
     subscriptions: Mapping[str, Mapping[str, Any]]
     sources: Mapping[str, Mapping[str, Any]]
     types: Mapping[str, Any]
+    jobs: Sequence[Any]  # key, and whether events are sent: what is detected together, in this order
     shards: int
     known: Mapping[str, Known]
 
@@ -49,6 +50,10 @@ def describe(pipeline: Pipeline, shards: int, known: Mapping[str, Known]) -> Des
         {entry.name: _plain(entry) for entry in pipeline.subscriptions},
         {source.name: _plain(source) for source in pipeline.sources},
         {"types": types, "sets": {name: list(members) for name, members in declared.sets.items()}},
+        [
+            [list(key), sends]
+            for key, sends in dict.fromkeys((e.key, e.sends) for e in pipeline.subscriptions)
+        ],
         shards,
         known,
     )
@@ -61,22 +66,31 @@ def _plain(one: Any) -> dict[str, Any]:
 
 
 def changes(before: Description, now: Description) -> Iterator[str]:
-    """What is not as it was, in words, as far as it changes answers or what the state means."""
-    for what, old, new in (
-        ("subscription", before.subscriptions, now.subscriptions),
-        ("source", before.sources, now.sources),
-    ):
-        yield from (f"the {what} {name} is new" for name in new if name not in old)
-        yield from (f"the {what} {name} is gone" for name in old if name not in new)
-        for name in (name for name in new if name in old):
-            keys = [key for key in new[name] if new[name][key] != old[name].get(key)]
-            if keys:
-                changed = " and ".join(_WORDS.get(key, key) for key in keys)
-                yield f"{changed} of the {what} {name} changed"
+    """What is not as it was, in words, and makes the state mean something else."""
+    yield from _changed("source", before.sources, now.sources)
     if before.types != now.types:
         yield "the event types changed"
+    if before.jobs != now.jobs:
+        yield "subscriptions have other keys than before, or keys in another order"
     if before.shards != now.shards:
         yield f"there were {before.shards} shards, and are to be {now.shards}"
+
+
+def changed_subscriptions(before: Description, now: Description) -> list[str]:
+    """What became of subscriptions, in words. Those that are as they were go on; of the others nothing is remembered."""
+    return list(_changed("subscription", before.subscriptions, now.subscriptions))
+
+
+def _changed(
+    what: str, old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]
+) -> Iterator[str]:
+    yield from (f"the {what} {name} is new" for name in new if name not in old)
+    yield from (f"the {what} {name} is gone" for name in old if name not in new)
+    for name in (name for name in new if name in old):
+        keys = [key for key in new[name] if new[name][key] != old[name].get(key)]
+        if keys:
+            changed = " and ".join(_WORDS.get(key, key) for key in keys)
+            yield f"{changed} of the {what} {name} changed"
 
 
 def read_description(storage: Storage, checkpoint: str, pipeline: Pipeline) -> Description | None:

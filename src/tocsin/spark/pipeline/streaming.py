@@ -27,6 +27,7 @@ from tocsin.spark.job import prepare
 from tocsin.spark.lines import StreamOptions, by_source, paces_of, source_column, stream_plan
 from tocsin.spark.pipeline.checkpoint import (
     Known,
+    changed_subscriptions,
     check_unchanged,
     describe,
     read_description,
@@ -86,15 +87,21 @@ def run_stream(
     if before is not None:
         check_unchanged(pipeline, before, now)
     query_rows, plan = _plan(session, storage, pipeline, stream, known, shards)
+    told = [] if before is None else changed_subscriptions(before, now)
     if before is None:
-        for route in plan.routes:
-            route.target.begin()
         for target in (plan.dead_letters, plan.late):
             if target is not None:
                 target.begin()
+    for route in plan.routes:
+        if before is None or route.subscription not in before.subscriptions:
+            route.target.begin()
+    if before is None or told:
         write_description(storage, stream.checkpoint, now)
     ledger = Ledger(storage, stream.checkpoint)
     progress.done(f"{ledger.batches:,} micro-batches so far" if ledger.batches else "from the beginning")
+    for line in told:
+        progress.begin(line)
+        progress.done("others go on" if line.endswith("is gone") else "it starts afresh, others go on")
 
     def begun(batch: int) -> None:
         progress.begin(f"micro-batch {batch}")
