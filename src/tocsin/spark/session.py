@@ -104,8 +104,6 @@ def _settings(app_name: str, tasks: int, shuffle_partitions: int, folder: Path) 
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(shuffle_partitions),
-        # Spark joins small partitions until there is one a core, and often three for two cores; then one works alone.
-        "spark.sql.adaptive.coalescePartitions.minPartitionNum": str(shuffle_partitions),
         "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
         # This value, and no other, keeps Spark from adding up the bytes of a batch anew for each of its rows.
         "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
