@@ -302,7 +302,7 @@ def pairs(spark: SparkSession, folder: Path) -> list[tuple[int, ...]]:
 
 
 def test_subscriptions_that_stay_go_on_beside_new_ones(spark: SparkSession, tmp_path: Path) -> None:
-    table = SMALL[SMALL.index("[[sink]]\nformat = \"table\"") : SMALL.index("[stream]")]
+    table = SMALL[SMALL.index('[[sink]]\nformat = "table"') : SMALL.index("[stream]")]
     plain = SMALL.replace(table, "")
     (tmp_path / "pipeline.toml").write_text(plain)
     put(tmp_path / "in", 0, event(1))
@@ -358,7 +358,10 @@ def test_an_error_in_a_task_is_told_in_our_words(
     with pytest.raises(StreamError) as raised:
         run_pipeline(tmp_path / "pipeline.toml", session=spark, once=True)
     assert raised.value.code == "late-event"
-    assert raised.value.hint == "allow a longer delay, or leave such events out with late='drop'"
+    assert (
+        raised.value.hint
+        == "allow a longer delay, or say what becomes of such events: late='keep' or late='drop'"
+    )
     assert main(["run", str(tmp_path / "pipeline.toml"), "--once", "--quiet"]) == 1
     printed = capsys.readouterr()
     assert printed.err.startswith("late-event: event ")

@@ -18,8 +18,6 @@ from tocsin.spark.java import Java, find_java
 from tocsin.spark.jvm import quiet_java_options, start_jvm
 
 _GIB = 1024**3
-# Spark asks whether a value is there before it reads it, and reads none out of bounds: Arrow need not check that again.
-_ARROW = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 
 # Two threads that start at once must get the same session.
 _starting = threading.Lock()
@@ -99,14 +97,12 @@ def _settings(app_name: str, tasks: int, shuffle_partitions: int, folder: Path) 
         "spark.app.name": app_name,
         "spark.master": f"local[{tasks}]",
         "spark.driver.memory": f"{driver_memory(_physical_memory()) // 1024**2}m",
-        "spark.driver.extraJavaOptions": f"{quiet_java_options(folder)} -Xss4m {_ARROW}",
+        "spark.driver.extraJavaOptions": f"{quiet_java_options(folder)} -Xss4m",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(shuffle_partitions),
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
-        # This value, and no other, keeps Spark from adding up the bytes of a batch anew for each of its rows.
-        "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
         # Otherwise Spark makes a folder in whatever directory the user happens to be in.
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
