@@ -19,3 +19,8 @@ def test_kernel_finds_what_the_reference_finds(part: int) -> None:
     seeds = range(CASES // TRACES // PARTS)
     wrong = [difference for seed in seeds for difference in differences(1_000_000 + part * len(seeds) + seed)]
     assert not wrong, "\n".join(wrong[:3])
+
+
+@pytest.mark.parametrize("seed", [112])  # partial matches of other keys had a say in which match comes first
+def test_what_was_wrong_once(seed: int) -> None:
+    assert not differences(seed)

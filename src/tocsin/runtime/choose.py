@@ -137,7 +137,8 @@ class _Order:
         self.moment = np.stack([matches.times[last], timer, np.where(timer, 0, self.last)], axis=1)
         lengths = np.diff(matches.offsets)
         width = int(lengths.max(initial=0))
-        table = np.full((len(lengths), width + 1), len(ranks) + 1, np.int64)
+        # What goes on comes before what ends there, whatever ranks partial matches have taken beside.
+        table = np.full((len(lengths), width + 1), np.iinfo(np.int64).max, np.int64)
         table[np.arange(width + 1) < lengths[:, None]] = ranks
         self._key, self._events = matches.key, table
 
