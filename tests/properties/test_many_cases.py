@@ -21,6 +21,7 @@ def test_kernel_finds_what_the_reference_finds(part: int) -> None:
     assert not wrong, "\n".join(wrong[:3])
 
 
-@pytest.mark.parametrize("seed", [112])  # partial matches of other keys had a say in which match comes first
+# Partial matches of other keys had a say in which match comes first; a group lost events between two batches.
+@pytest.mark.parametrize("seed", [112, 20_005_091])
 def test_what_was_wrong_once(seed: int) -> None:
     assert not differences(seed)

@@ -46,6 +46,12 @@ def add(nodes, counts, node, group, spine):  # type: ignore[no-untyped-def]
     if group < 0:
         return node
     if nodes[node, LATEST] >= nodes[group, LATEST]:
+        if (
+            group > node
+        ):  # what is below a node stands before it, and others that came with this one were merged since
+            nodes[counts[NODES]] = nodes[node]
+            node = counts[NODES]
+            counts[NODES] += 1
         nodes[node, LEFT] = group
         return node
     return merge(nodes, counts, node, group, spine)
