@@ -144,15 +144,18 @@ class Plan(NamedTuple):
 
 
 def closure(plan: Plan, output: int) -> tuple[int, ...]:
-    """The detectors that an output needs, each after those whose composites it reads."""
-    needed: set[int] = set()
-    waiting = list(plan.outputs[output].detectors)
-    while waiting:
-        number = waiting.pop()
+    """The detectors that an output needs, in an order that does not depend on what else is in the plan."""
+    needed: dict[int, None] = {}
+
+    def visit(number: int) -> None:
         if number not in needed:
-            needed.add(number)
-            waiting += plan.detectors[number].inputs
-    return tuple(sorted(needed))
+            needed[number] = None
+            for other in plan.detectors[number].inputs:
+                visit(other)
+
+    for number in plan.outputs[output].detectors:
+        visit(number)
+    return tuple(needed)
 
 
 def subplan(plan: Plan, outputs: Sequence[int]) -> Plan:
