@@ -26,7 +26,7 @@ _CONNECTOR = (
 )
 _FETCH_SECONDS = 300
 _POM = """\
-<project xmlns="http://maven.apache.org/POM/4.0.0">
+<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>tocsin</groupId>
   <artifactId>kafka-for-tests</artifactId>
