@@ -10,7 +10,7 @@ import pytest
 from tocsin.algebra.subscription import Detection
 from tocsin.errors import InputError, PipelineErrors
 from tocsin.spark.pipeline import Counters, read_pipeline
-from tocsin.spark.pipeline.checkpoint import Known, changes, describe
+from tocsin.spark.pipeline.checkpoint import Known, changed_subscriptions, changes, describe
 from tocsin.spark.pipeline.ledger import Numbers
 from tocsin.spark.pipeline.model import Pipeline
 
@@ -209,11 +209,14 @@ def test_a_checkpoint_tells_what_has_changed(folder: Path) -> None:
         sources=(replace(source, name="gates"),),
     )
     assert list(changes(before, describe(other, 3, {}))) == [
-        "the subscription More is new",
-        "pattern and key of the subscription Opened changed",
         "the source gates is new",
         "the source doors is gone",
+        "subscriptions have other keys than before, or keys in another order",
         "there were 2 shards, and are to be 3",
+    ]
+    assert changed_subscriptions(before, describe(other, 3, {})) == [
+        "the subscription More is new",
+        "pattern and key of the subscription Opened changed",
     ]
 
 
