@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -89,7 +89,7 @@ def paces_of(
     return outputs
 
 
-def by_source(paces: Paces) -> bool:
+def by_source(paces: Iterable[PaceSettings]) -> bool:
     """Whether it matters which source an event is from."""
     return any(pace.mode in ("guaranteed", "probabilistic") for pace in paces)
 
@@ -127,7 +127,7 @@ class StreamPlan:
     @property
     def by_source(self) -> bool:
         """Whether it matters which source an event is from."""
-        return any(pace.mode in ("guaranteed", "probabilistic") for pace in self.paces)
+        return by_source(self.paces)
 
 
 def stream_plan(

@@ -30,11 +30,11 @@ from tocsin.runtime.buckets import Head, step
 from tocsin.runtime.carry_over import Outline, carried_over, in_common, outline
 from tocsin.runtime.pack import from_ipc, to_ipc
 from tocsin.runtime.shard import LONG_AGO, ShardJob, late_rows
+from tocsin.runtime.tally import FIGURES, LATE, MATCH
 
 if TYPE_CHECKING:
     from tocsin.spark.lines import StreamPlan
 
-MATCH, LATE, FIGURES = "match", "late", "figures"
 TOLD = "kind string, packed binary"
 VERSION = 1  # of what a shard remembers
 _SETTINGS = {
