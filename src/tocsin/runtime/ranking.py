@@ -121,7 +121,7 @@ def run(  # type: ignore[no-untyped-def]
     room = min(most, 4)
     lists = np.empty((young + 1, places, room), np.int64)
     sizes = np.zeros((young + 1, places), np.int64)
-    arriving = np.empty((1, len(transfers), room), np.int64)
+    arriving = np.empty((1, max(1, len(transfers)), room), np.int64)  # the first also holds what begins
     arrived = np.zeros(len(transfers), np.int64)
     scratch = np.empty(room, np.int64)
     links = np.empty((256, LINK_WIDTH), np.int64)
