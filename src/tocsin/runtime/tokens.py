@@ -7,7 +7,7 @@ become one token. Of several ways, the one with the least names stays, and then 
 one kind run out in the order they were started, so each kind is a queue.
 
 Tokens and nodes are rows of int64 tables. Everything is allocated before an event is looked at, for the most that event
-can need: tokens it touches × moves.
+can need: tokens it touches × moves, but no more than are allowed at all.
 """
 
 from __future__ import annotations
@@ -422,6 +422,10 @@ def _go(  # type: ignore[no-untyped-def]
     check = moves[move, 3]
     if check >= 0 and token >= 0 and start <= pool[token, where[LINK_AT] + check]:
         return
+    made = moves[move, 6] - moves[move, 5]
+    if counts[FREE] < made or counts[NODES] + 2 > len(nodes) or counts[MATCHES] == len(found):
+        counts[OVERFLOW] = key + 1
+        return
     node = _child(nodes, counts, pool[token, NODE] if token >= 0 else 0, ref, role, end, start)
     if moves[move, 4]:
         _emit(kinds, ranks, nodes, found, counts, node, key, bound)
@@ -612,7 +616,10 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
                 for state in range(len(states)):
                     if lists[SIZE, state] > 0 and _looks_at(domain, state, bits, row):
                         touched += lists[SIZE, state]
-            most = touched * fanout + 1
+            if counts[LIVE] > limit:
+                counts[OVERFLOW] = key + 1
+                return pool, nodes, found
+            most = min(touched * fanout, limit + fanout) + 1
             if counts[FREE] < most:
                 size = len(pool)
                 larger = size + max(size, most)
@@ -629,9 +636,6 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
                 nodes = grown(nodes, 2 * (len(nodes) + most))
             if counts[MATCHES] + most > len(found):
                 found = grown(found, 2 * len(found) + most)
-            if counts[LIVE] > limit:
-                counts[OVERFLOW] = key + 1
-                return pool, nodes, found
             if timer >= 0:
                 token = queues[HEAD, timer]
                 state, time = pool[token, STATE], pool[token, where[TIMER_AT] + timer]
@@ -699,6 +703,8 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
                         if token < 0:
                             break
                 row += 1
+            if counts[OVERFLOW]:
+                return pool, nodes, found
             # The tokens that the event made begin to wait.
             for at in range(counts[PENDING]):
                 _append(where, pool, lists, queues, pending[at])
