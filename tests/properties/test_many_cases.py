@@ -12,7 +12,6 @@ import sys
 import pytest
 
 import many_cases
-
 from many_cases import TRACES, differences
 
 CASES = 20_000
