@@ -15,14 +15,16 @@ from tocsin.algebra.subscription import Detection, Reading
 from tocsin.errors import PipelineError
 from tocsin.events import Catalog, EventType
 from tocsin.spark.completion import LANGUAGES as SENDING
+from tocsin.spark.pipeline.broker import BrokerFormat, Feed
 from tocsin.spark.pipeline.document import Document, Place
 
-SourceFormat = Literal["parquet", "jsonl", "csv", "table"]
+SourceFormat = Literal["parquet", "jsonl", "csv", "table"] | BrokerFormat
 TimeUnit = Literal["s", "ms", "us", "ns"]
 FileFormat = Literal["parquet", "jsonl"]
 SinkFormat = Literal["parquet", "jsonl", "table", "console"]
 Mode = Literal["error", "overwrite"]
 LateMode = Literal["fail", "drop", "keep"]
+RepeatedMode = Literal["keep", "drop"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Source:
 
     name: str
     format: SourceFormat
-    location: str  # a path, or the name of a table
+    location: str  # a path, or the name of a table, or topics
     place: Place
     time: tuple[str, str] | None = None  # start and end, the same column twice for events without duration
     time_unit: TimeUnit | None = None
@@ -53,6 +55,7 @@ class Source:
     separator: str = ","
     stream: bool = False  # whether further events may come while the pipeline runs
     max_files: int | None = None  # of a stream of files, how many a micro-batch takes; None for all there are
+    feed: Feed | None = None  # what is read of a broker
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +171,9 @@ class Stream:
     once: bool = False  # use what is there, and stop
     delay: int = 10_000_000
     late: LateMode = "fail"
+    repeated: RepeatedMode = (
+        "keep"  # what becomes of an event whose id and time came before, and is not used yet
+    )
     shards: int | None = None
     detection: Detection | None = None
     sources: tuple[str, ...] = ()  # those that guaranteed and probabilistic detection wait for
