@@ -185,6 +185,15 @@ async def _state(jetstream: JetStreamContext, stream: str) -> StreamState:
     return StreamState(info.state.first_seq if info.state.messages else last + 1, last)
 
 
+def stream_of(session: NatsSession, subject: str) -> str:
+    """The stream that keeps the messages to a subject."""
+
+    async def ask(client: Client) -> str:
+        return str(await client.jetstream()._jsm.find_stream_name_by_subject(subject))
+
+    return session.run(ask)
+
+
 class _Pull:
     """A consumer of the server that lives as long as one connection, and hands out messages from a sequence on."""
 
@@ -295,10 +304,11 @@ def publish(session: NatsSession, messages: Sequence[Outgoing]) -> None:
             waiting.append(
                 await jetstream.publish_async(message.topic, message.value, headers=headers or None)
             )
-        answers = await asyncio.wait_for(
-            asyncio.gather(*waiting, return_exceptions=True), session.server.patience
-        )
-        for message, answer in zip(messages, answers, strict=True):
+        _, unanswered = await asyncio.wait(waiting, timeout=session.server.patience)
+        if unanswered:
+            raise nats.errors.TimeoutError
+        for message, future in zip(messages, waiting, strict=True):
+            answer = nats.errors.ConnectionClosedError() if future.cancelled() else future.exception()
             if isinstance(answer, nats.js.errors.NoStreamResponseError):
                 # Raises "no such stream", unless the server only had not finished starting.
                 await jetstream._jsm.find_stream_name_by_subject(message.topic)
@@ -308,9 +318,11 @@ def publish(session: NatsSession, messages: Sequence[Outgoing]) -> None:
                     f"NATS at {session.server.where} did not store a message to {message.topic}: {answer.description}",
                     hint="the limits of the stream are reached, or it does not accept such a message",
                 ) from answer
-            if isinstance(answer, BaseException):
+            if answer is not None:
                 raise answer
 
+    if not messages:
+        return
     try:
         session.run(send)
     except nats.errors.MaxPayloadError as problem:

@@ -34,7 +34,10 @@ def stream_messages(session: SparkSession, pipeline: Pipeline, name: str, feed: 
     assert pipeline.stream is not None
     # What was acknowledged and what was used belong together.
     spool = feed.spool or f"{pipeline.stream.checkpoint}/tocsin/spool/{name}"
-    return stream_mqtt(session, connection.mqtt(), MqttInput(feed.topics, spool, max_per_batch=feed.max_messages or MqttInput.max_per_batch))
+    filters = MqttInput(feed.topics, spool)
+    if feed.max_messages is not None:
+        filters = replace(filters, max_per_batch=feed.max_messages)
+    return stream_mqtt(session, connection.mqtt(), filters)
 
 
 def message_lines(messages: DataFrame, source: Source) -> Lines:

@@ -15,13 +15,13 @@ from tocsin.algebra.subscription import Detection, Reading
 from tocsin.errors import PipelineError
 from tocsin.events import Catalog, EventType
 from tocsin.spark.completion import LANGUAGES as SENDING
-from tocsin.spark.pipeline.broker import BrokerFormat, Feed
+from tocsin.spark.pipeline.broker import BrokerFormat, Connection, Feed
 from tocsin.spark.pipeline.document import Document, Place
 
 SourceFormat = Literal["parquet", "jsonl", "csv", "table"] | BrokerFormat
 TimeUnit = Literal["s", "ms", "us", "ns"]
 FileFormat = Literal["parquet", "jsonl"]
-SinkFormat = Literal["parquet", "jsonl", "table", "console"]
+SinkFormat = Literal["parquet", "jsonl", "table", "console"] | BrokerFormat
 Mode = Literal["error", "overwrite"]
 LateMode = Literal["fail", "drop", "keep"]
 RepeatedMode = Literal["keep", "drop"]
@@ -129,7 +129,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """Where matches go: each subscription into a folder or a table of its own, or the first `rows` into the report."""
+    """Where matches go: each subscription into a folder or a table of its own, all to a topic, or some into the report."""
 
     format: SinkFormat
     place: Place
@@ -138,14 +138,19 @@ class Sink:
     mode: Mode = "error"
     rows: int = 5
     table: str | None = None
+    connection: Connection | None = None  # of a broker, and what is sent there
+    topic: str | None = None
+    event_type: str | None = None  # of the matches as events; None for the name of the subscription
 
     @property
     def writes(self) -> bool:
         """Whether it writes anything, and does not only show some of it."""
-        return self.path is not None or self.table is not None
+        return self.path is not None or self.table is not None or self.topic is not None
 
     def place_of(self, subscription: str, sent: str | None = None) -> str:
-        """The folder or table of a subscription, or of the events of a type that it sends."""
+        """The folder, table or topic of a subscription, or of the events of a type that it sends."""
+        if self.topic is not None:
+            return f"{self.format}:{self.topic}/{subscription}" + (f".{sent}" if sent else "")
         if self.table is not None:
             return "_".join((self.table, subscription, *([sent.replace("::", "_")] if sent else ())))
         return f"{self.path}/{subscription}" + (f".{sent.replace('::', '.')}" if sent else "")

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from tocsin.algebra.subscription import Detection
 from tocsin.spark.pipeline.broker import Feed
 from tocsin.spark.pipeline.jobs import Plan
+from tocsin.spark.pipeline.loops import check_loops
 from tocsin.spark.pipeline.model import Entry, LateMode, Pipeline, RepeatedMode, Source, Stream
 from tocsin.spark.pipeline.read_sources import resolved
 from tocsin.spark.pipeline.table import Table
@@ -132,6 +133,7 @@ def _check_feed(pipeline: Pipeline, source: Source, feed: Feed, table: Table) ->
 def check_stream(pipeline: Pipeline, plan: Plan, root: Table) -> None:
     """Note what a stream cannot do yet, rather than give other answers than a table."""
     entries = {entry.name: entry for entry in pipeline.subscriptions}
+    check_loops(pipeline, plan, root)
     for source in pipeline.sources:
         if source.feed is not None:
             _check_feed(pipeline, source, source.feed, Table(root.document, root.errors, {}, source.place))

@@ -161,7 +161,7 @@ def _plan(
         pipeline,
         {entry.name: found[entry.name] for entry in pipeline.subscriptions},
         plan.jobs,
-        routes(session, storage, pipeline, sent),
+        routes(session, storage, pipeline, sent, plan.kinds),
         None if letters is None else side_target(storage, letters),
         None if late is None else side_target(storage, late),
     )
