@@ -7,7 +7,7 @@ the end the same events, each once, are detected as a table, and the counters ar
     python benchmarks/chaos.py --seconds 600 --kills 20
     python benchmarks/chaos.py --broker kafka --seconds 180 --kills 6
 
-It takes longer than `--seconds` if there were not enough kills by then. Exit code 1 if anything is missing, doubled or wrong.
+It takes longer than `--seconds` if there were not enough kills by then; Ctrl-C or SIGTERM ends the killing. Exit code 1 if anything is missing, doubled or wrong.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ sys.path.insert(0, str(HERE.parent / "tests"))
 from chaos_brokers import Field, open_broker  # noqa: E402
 
 from brokers import wait_until  # noqa: E402  (the tests know how to start real brokers)
+from standalone import Cluster  # noqa: E402
 
 TOCSIN = "import sys; from tocsin.cli import main; sys.exit(main(sys.argv[1:]))"
 NAMES = ("Through", "LeftOpen", "Entered")
@@ -61,6 +62,8 @@ def main() -> int:
             print(f"chaos: {problem}", file=sys.stderr)
             return 2
         chaos = Chaos(Path(name), field, Random(options.seed))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: setattr(chaos, "enough", True))
         if options.cluster:
             chaos.start_cluster(stack)
         chaos.run(options.seconds, options.kills, options.rate)
@@ -77,16 +80,23 @@ class Chaos:
         self.folder, self.field, self.random = folder, field, random
         self.story = Story(Random(random.random()))
         self.kills = self.restarts = self.worker_kills = 0
+        self.enough = False
         self._stop_sending = threading.Event()
         self._sending_failed: list[BaseException] = []
         self._settings: dict[str, str] = dict(field.settings)
-        self._cluster: Any = None
+        self._cluster: Cluster | None = None
 
     def start_cluster(self, stack: ExitStack) -> None:
-        from chaos_cluster import Cluster
-
+        """Let it run on a cluster of two workers instead of in one process."""
         self._cluster = stack.enter_context(Cluster(self.folder / "cluster"))
-        self._settings |= self._cluster.settings
+        self._settings |= {
+            "master": self._cluster.address,
+            "driver.host": "127.0.0.1",
+            "driver.memory": "768m",
+            "executor.memory": "640m",
+            "executor.cores": "1",
+            "cores.max": "2",
+        }
 
     def run(self, seconds: float, kills: int, rate: int) -> None:
         """Send, kill and restart for as long as it is asked for; then let the pipeline finish."""
@@ -95,7 +105,7 @@ class Chaos:
         sender.start()
         until = time.monotonic() + seconds
         try:
-            while self.kills < kills or time.monotonic() < until:
+            while not self.enough and (self.kills < kills or time.monotonic() < until):
                 self._live_and_die()
         finally:
             self._stop_sending.set()
@@ -131,8 +141,10 @@ class Chaos:
             self.field.restart(self.random)
             self.restarts += 1
         if self._cluster is not None and self.random.random() < 0.5:
-            self._cluster.kill_worker(self.random)
+            name = self.random.choice(sorted(self._cluster.workers))
+            self._cluster.kill_worker(name)
             self.worker_kills += 1
+            self._cluster.add_worker(f"{name}-{self.worker_kills}")
         time.sleep(self.random.uniform(0, 3))
         kill_session(life)
         self.kills += 1

@@ -20,6 +20,7 @@ from tocsin.spark.brokers.nats import NatsInput, read_nats
 from tocsin.spark.brokers.nats_client import NatsServer, NatsSession, publish
 from tocsin.spark.brokers.spool import Spool
 from tocsin.spark.pipeline import Counters, run_pipeline
+from tocsin.spark.pipeline.outputs import Written
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -37,7 +38,7 @@ id = "id"
 [[subscription]]
 name = "Through"
 key = "room"
-pattern = "[Open(room = $where)];[Close] with matches = next"
+pattern = "[Open(room = $door)];[Close] with matches = next"
 attributes = []
 
 [dead_letters]
@@ -135,17 +136,18 @@ def test_nats_in_and_out(spark: SparkSession, nats: Broker, tmp_path: Path) -> N
     report = run_pipeline(file, session=spark, once=True)
     assert report.sources == {"doors": COUNTED}
     assert report.matches == {"Through": 2}
+    place = "nats:found.through/Through"
     assert report.reasons == {"it is not one JSON object": 2}
-    assert [(one.path, one.rows) for one in report.written][0] == ("nats:found.through/Through", 2)
+    assert report.written[0] == Written(place, place, 2)
     letters = [(row["source"], row["file"], row["line"], row["text"]) for row in rows(tmp_path / "dead")]
     assert sorted(letters) == [("doors", "doors.front", 4, "{"), ("doors", "doors.front", 5, "")]
     first, second = found(spark, nats)
-    assert {name: first[name] for name in ("type", "start", "end", "room", "where", "source")} == {
+    assert {name: first[name] for name in ("type", "start", "end", "room", "door", "source")} == {
         "type": "Through",
         "start": "1970-01-01T00:00:02.000000Z",
         "end": "1970-01-01T00:00:03.000000Z",
         "room": 1,
-        "where": 1,
+        "door": 1,
         "source": "Through",
     }
     assert [part["id"] for part in first["constituents"]] == ["e1", "e2"]

@@ -94,7 +94,7 @@ def advance(job: ShardJob, line: Line, memory: bytes | None, arrived: pa.Table |
         )
     due, repeated = None, None
     if waiting is not None and job.repeated == "drop":
-        waiting, repeated = without_repeated(waiting)
+        waiting, repeated = _without_repeated(waiting, job.keys)
     if waiting is not None and not line.at_once:
         ripe = pc.less_equal(waiting.column("end"), until)
         due, waiting = waiting.filter(ripe), waiting.filter(pc.invert(ripe))
@@ -116,9 +116,10 @@ def advance(job: ShardJob, line: Line, memory: bytes | None, arrived: pa.Table |
     return Advance(kept, found, wakeup, state.keys.size, state.partial_matches, held, oldest, repeated)
 
 
-def without_repeated(events: pa.Table) -> tuple[pa.Table, pa.Table | None]:
-    """The events without those whose source, id and time an earlier one has, and those, if there are any."""
-    same = [name for name in ("origin", "id", "start", "end") if name in events.column_names]
+def _without_repeated(events: pa.Table, keys: int) -> tuple[pa.Table, pa.Table | None]:
+    """The events without those whose source, id, time and key an earlier one has, and those, if there are any."""
+    named = ("origin", "id", "start", "end", *(f"key{number}" for number in range(keys)))
+    same = [name for name in named if name in events.column_names]
     numbered = events.select(same).append_column("row", pa.array(np.arange(events.num_rows)))
     first = numbered.group_by(same, use_threads=False).aggregate([("row", "min")]).column("row_min")
     if len(first) == events.num_rows:

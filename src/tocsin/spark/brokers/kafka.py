@@ -128,13 +128,18 @@ def write_kafka(
 
 def _first_time(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     task = TaskContext.get()
-    if task is not None and (task.attemptNumber() or task.stageAttemptNumber()):  # type: ignore[attr-defined]
+    refuse_second(0 if task is None else task.attemptNumber())
+    yield from batches
+
+
+def refuse_second(attempt: int) -> None:
+    """Let a task send only once: the second time it would send again what it had sent."""
+    if attempt:
         raise BrokerError(
             "sending-interrupted",
             "a task was cut short while it sent to Kafka",
             hint="run it again: what was sent is read back, and the rest is sent",
         )
-    yield from batches
 
 
 def end_offsets(spark: SparkSession, server: KafkaServer, topic: str) -> dict[int, int]:

@@ -57,7 +57,7 @@ def read_pipeline(path: str | Path) -> Pipeline:
     if not errors:
         # Only now: a pattern is read with the types and names that the rest of the file gives it.
         plan = plan_jobs(pipeline, errors)
-        if stream is not None:
+        if stream is not None and not errors:
             check_stream(pipeline, plan, root)
     if errors:
         raise PipelineErrors(errors)
