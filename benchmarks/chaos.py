@@ -37,12 +37,11 @@ sys.path.insert(0, str(HERE.parent / "tests"))
 
 from chaos_brokers import Field, open_broker  # noqa: E402
 
-from brokers import wait_until  # noqa: E402  (the tests know how to start real brokers)
 from standalone import Cluster  # noqa: E402
 
 TOCSIN = "import sys; from tocsin.cli import main; sys.exit(main(sys.argv[1:]))"
 NAMES = ("Through", "LeftOpen", "Entered")
-PATIENCE = 300  # seconds in which something must happen, on however slow a machine
+LONGEST = 120  # seconds that a life lasts at most, on however slow a machine
 MOST_STOPS = 5
 PIECE = 0.25  # seconds from one group of messages to the next
 
@@ -130,17 +129,34 @@ class Chaos:
     def _live_and_die(self) -> None:
         """One life of the pipeline, from its start to the moment it is killed."""
         began, before = time.monotonic(), self._planned()
-        log = (self.folder / f"life-{self.kills}.log").open("wb")
-        life = self._start("pipeline.toml", log)
         batches = self.random.choice((0, 1, 1, 1, 2, 3))
+        log = self.folder / f"life-{self.kills}.log"
+        with log.open("wb") as file:
+            life = self._start("pipeline.toml", file)
+        try:
+            while (
+                life.poll() is None
+                and self._planned() < before + batches
+                and time.monotonic() < began + LONGEST
+            ):
+                time.sleep(0.02)
+            if life.poll() is not None:
+                self._stopped(log)
+                return
+            self._strike_others()
+            time.sleep(self.random.uniform(0, 3))
+        finally:
+            kill_session(life)
+        self.kills += 1
+        lived, begun = time.monotonic() - began, self._planned() - before
+        print(
+            f"kill {self.kills}: after {lived:.1f} s, {begun} micro-batches begun",
+            file=sys.stderr,
+            flush=True,
+        )
 
-        def far_enough() -> bool:
-            return life.poll() is not None or self._planned() >= before + batches
-
-        wait_until(far_enough, "another micro-batch", PATIENCE)
-        if life.poll() is not None:
-            self._stopped(Path(log.name))
-            return
+    def _strike_others(self) -> None:
+        """Kill the broker or a worker now and then, and start it again."""
         if self.random.random() < 0.4:
             self.field.restart(self.random)
             self.restarts += 1
@@ -149,16 +165,6 @@ class Chaos:
             self._cluster.kill_worker(name)
             self.worker_kills += 1
             self._cluster.add_worker(f"{name}-{self.worker_kills}")
-        time.sleep(self.random.uniform(0, 3))
-        kill_session(life)
-        self.kills += 1
-        log.close()
-        lived = time.monotonic() - began
-        print(
-            f"kill {self.kills}: after {lived:.1f} s, {self._planned() - before} micro-batches begun",
-            file=sys.stderr,
-            flush=True,
-        )
 
     def _stopped(self, log: Path) -> None:
         """Take note that the pipeline gave up. Whoever watches over it starts it again, but not for ever."""

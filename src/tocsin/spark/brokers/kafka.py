@@ -44,6 +44,7 @@ _FAILURES = (
     ),
     ("SSLHandshakeException", "broker-not-trusted", "ca must hold the authority that signed the certificate"),
     ("UnknownTopicOrPartitionException", "no-topic", "create the topic, or check how it is spelled"),
+    ("InvalidTopicException", "no-topic", "a topic has letters, digits, ., _ and -"),
     ("OffsetOutOfRangeException", "messages-gone", "let the topic keep more, or go on with missing='skip'"),
     ("failOnDataLoss", "messages-gone", "let the topic keep more, or go on with missing='skip'"),
     ("TimeoutException", "broker-unreachable", "is it running, and are address, port and TLS right?"),

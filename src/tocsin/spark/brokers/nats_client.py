@@ -77,6 +77,7 @@ class NatsSession:
         self.server = server
         self._loop = asyncio.new_event_loop()
         self._client: Client | None = None
+        self._jetstream: tuple[Client, JetStreamContext] | None = None
         self._lost: asyncio.Future[None] | None = None  # done when the connection is gone
         self._refusal = ""
         self._tls = tls_context(server.access)
@@ -89,6 +90,12 @@ class NatsSession:
     def run(self, step: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
         """The result of a step, which is done again from its start when the connection breaks."""
         return self._loop.run_until_complete(self._retry(step))
+
+    def jetstream(self, client: Client) -> JetStreamContext:
+        """The JetStream of a connection, the same each time: every one of them listens for answers of its own."""
+        if self._jetstream is None or self._jetstream[0] is not client:
+            self._jetstream = client, client.jetstream()
+        return self._jetstream[1]
 
     async def _retry(self, step: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
         deadline = time.monotonic() + self.server.patience
@@ -295,7 +302,7 @@ def publish(session: NatsSession, messages: Sequence[Outgoing]) -> None:
     """Send messages and wait until the stream has stored them all."""
 
     async def send(client: Client) -> None:
-        jetstream = client.jetstream()
+        jetstream = session.jetstream(client)
         waiting = []
         for message in messages:
             headers = dict(message.headers)
