@@ -36,6 +36,7 @@ class StreamOptions:
     idle: int | None = None
     shards: int | None = None
     late: str = "fail"
+    repeated: str = "keep"
 
     @classmethod
     def of(
@@ -146,7 +147,9 @@ def stream_plan(
     if shards is None:
         shards = int(str(used.sparkSession.conf.get("spark.sql.shuffle.partitions")))
     lines = tuple(line_of(compiled, own, at_once=pace.mode == "best-effort") for pace, own in paces.items())
-    shard_job = ShardJob(lines, job.schema, job.keys, shards if columns.key else 1, limit, options.late)
+    shard_job = ShardJob(
+        lines, job.schema, job.keys, shards if columns.key else 1, limit, options.late, options.repeated
+    )
     domain = np.bitwise_or.reduce([mask for one in compiled.plan.detectors for mask in one.program.domain])
     return StreamPlan(shard_job, tuple(paces), schema, domain)
 

@@ -16,9 +16,9 @@ from tocsin.spark.pipeline.outputs import Written
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What became of the events of a source: read = used + irrelevant + dead + late, `limited` being irrelevant.
+    """What became of the events of a source: read = used + irrelevant + dead + late + repeated, `limited` being irrelevant.
 
-    Only a stream has late events.
+    Only a stream has late and repeated events.
     """
 
     read: int
@@ -27,14 +27,16 @@ class Counters:
     dead: int
     limited: int
     late: int = 0
+    repeated: int = 0
 
     def checked(self, source: str) -> Counters:
         """These counters, or an error if an event got lost between reading and detection."""
-        if self.read != self.used + self.irrelevant + self.dead + self.late:
-            late = f", {self.late:,} late" if self.late else ""
+        if self.read != self.used + self.irrelevant + self.dead + self.late + self.repeated:
+            others = (("late", self.late), ("repeated", self.repeated))
+            aside = "".join(f", {count:,} {what}" for what, count in others if count)
             raise InputError(
                 "counters",
-                f"the events of {source} do not add up: read {self.read:,}, but {self.used:,} used{late}, "
+                f"the events of {source} do not add up: read {self.read:,}, but {self.used:,} used{aside}, "
                 f"{self.irrelevant:,} irrelevant and {self.dead:,} dead",
                 hint="run it again, and make sure that the files do not change while they are read",
             )
@@ -44,8 +46,8 @@ class Counters:
         return Counters(*(a + b for a, b in zip(self.numbers, other.numbers, strict=True)))
 
     @property
-    def numbers(self) -> tuple[int, int, int, int, int, int]:
-        return self.read, self.used, self.irrelevant, self.dead, self.limited, self.late
+    def numbers(self) -> tuple[int, int, int, int, int, int, int]:
+        return self.read, self.used, self.irrelevant, self.dead, self.limited, self.late, self.repeated
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ class Report:
         return "\n".join(lines)
 
     def _counters(self) -> Iterable[str]:
-        head = ("events", "read", "used", "irrelevant", "dead", "of which limited", "late")
+        head = ("events", "read", "used", "irrelevant", "dead", "of which limited", "late", "repeated")
         rows = [(name, *map(_number, one.numbers)) for name, one in self.sources.items()]
         if len(self.sources) > 1:
             rows.append(("total", *map(_number, self.total.numbers)))
@@ -106,7 +108,9 @@ class Report:
             (f"{name} (composites)", *map(_number, one.numbers)) for name, one in self.composites.items()
         ]
         # The limited are part of the irrelevant, so they stand behind them. Only tables have them, and only streams the late.
-        order = (0, 1, 2, 3, 5, 4) if self.batches is None else (0, 1, 2, 3, 6, 4)
+        order: tuple[int, ...] = (0, 1, 2, 3, 5, 4) if self.batches is None else (0, 1, 2, 3, 6, 4)
+        if self.total.repeated:
+            order = (0, 1, 2, 3, 6, 7, 4)
         return _table(tuple(head[i] for i in order), [tuple(row[i] for i in order) for row in rows])
 
 

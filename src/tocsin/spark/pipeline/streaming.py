@@ -22,6 +22,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from tocsin.errors import StreamError, TocsinError
 from tocsin.runtime import tally
 from tocsin.runtime.feed import MAX_TOKENS
+from tocsin.spark.brokers.kafka import kafka_error
 from tocsin.spark.failures import explain_failure
 from tocsin.spark.job import prepare
 from tocsin.spark.lines import StreamOptions, by_source, paces_of, source_column, stream_plan
@@ -138,6 +139,7 @@ def _plan(
         stream.idle,
         shards,
         stream.late,
+        stream.repeated,
     )
     found: dict[str, Found] = {}
     for job in plan.jobs:
@@ -159,7 +161,7 @@ def _plan(
         pipeline,
         {entry.name: found[entry.name] for entry in pipeline.subscriptions},
         plan.jobs,
-        routes(session, storage, pipeline, sent),
+        routes(session, storage, pipeline, sent, plan.kinds),
         None if letters is None else side_target(storage, letters),
         None if late is None else side_target(storage, late),
     )
@@ -237,6 +239,9 @@ def _failed(problem: Exception) -> StreamError:
     """What stopped a stream, as an error of ours."""
     if isinstance(problem, TocsinError):
         return StreamError(problem.code, problem.message, problem.span, problem.hint)
+    of_kafka = kafka_error(problem)
+    if of_kafka is not None:
+        return StreamError(of_kafka.code, of_kafka.message, hint=of_kafka.hint)
     text = explain_failure(problem)
     ours = _OURS.fullmatch(text)
     if ours is None:
@@ -246,11 +251,13 @@ def _failed(problem: Exception) -> StreamError:
 
 def _tell(progress: Progress, log: str | Path | None, page: Page) -> None:
     numbers = page.numbers
-    read, late, dead = (
-        sum(getattr(one, what) for one in numbers.sources.values()) for what in ("read", "late", "dead")
+    read, late, repeated, dead = (
+        sum(getattr(one, what) for one in numbers.sources.values())
+        for what in ("read", "late", "repeated", "dead")
     )
     found = ", ".join(f"{count:,} {name}" for name, count in numbers.matches.items() if count)
-    aside = "".join(f", {count:,} {what}" for what, count in (("late", late), ("dead", dead)) if count)
+    others = (("late", late), ("repeated", repeated), ("dead", dead))
+    aside = "".join(f", {count:,} {what}" for what, count in others if count)
     progress.done(f"{read:,} events{aside}; {found or 'no match'}")
     if log is not None:
         with Path(log).open("a", encoding="utf-8") as file:
