@@ -24,6 +24,8 @@ SinkFormat = Literal["parquet", "jsonl", "table", "console"]
 Mode = Literal["error", "overwrite"]
 LateMode = Literal["fail", "drop", "keep"]
 
+AHEAD = 86_400_000_000  # a day: no time zone is so far off
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
@@ -173,6 +175,7 @@ class Stream:
     sources: tuple[str, ...] = ()  # those that guaranteed and probabilistic detection wait for
     silent_after: int | None = None
     idle: int | None = None
+    ahead: int | None = AHEAD  # how far ahead of the clock events may lie; None for any
 
 
 @dataclass(frozen=True, slots=True)
