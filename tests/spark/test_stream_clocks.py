@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -13,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tocsin
+from tocsin.spark.checkpoint import read_state
 from tocsin.spark.failures import explain_failure
+from tocsin.spark.stream import VERSION
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -98,19 +103,24 @@ def test_one_wrong_clock_does_not_make_all_other_events_late(spark: SparkSession
     }
 
 
-def test_what_is_ahead_stays_so_when_a_micro_batch_is_run_again(spark: SparkSession, tmp_path: Path) -> None:
-    soon = time.time() + 8
-    put(tmp_path, [[(1, "A", soon)]])
+def test_a_micro_batch_that_is_run_again_goes_by_the_clock_of_its_first_run(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    event = time.time() - 50
+    put(tmp_path, [[(1, "A", event)], [(2, "Z", event + 1)]])
     found = detected(spark, tmp_path, "[A]", delay="0s", late="keep", ahead="0s")
-    expected = {0: ["1 (it is more than 0s ahead of the clock)"]}
     first = {batch: short(rows) for batch, rows in run(found, tmp_path).items()}
-    # As if the machine had gone down before the micro-batch was committed, and came back when the moment is over.
-    for name in ("0", ".0.crc"):
-        (tmp_path / "checkpoint" / "commits" / name).unlink()
-    while time.time() <= soon:
-        time.sleep(0.05)
+    # As if it had been planned a minute before the event, and the machine had gone down before it was committed.
+    offsets = tmp_path / "checkpoint" / "offsets" / "0"
+    version, settings, *rest = offsets.read_text().split("\n")
+    earlier = json.loads(settings) | {"batchTimestampMs": int((event - 60) * 1000)}
+    offsets.write_text("\n".join([version, json.dumps(earlier), *rest]))
+    undone = [path for number in (0, 1) for path in (tmp_path / "checkpoint" / "commits").glob(f"*{number}*")]
+    for path in (offsets.with_name(".0.crc"), *undone, *offsets.parent.glob("*1*")):
+        path.unlink()
     again = {batch: short(rows) for batch, rows in run(found, tmp_path).items()}
-    assert (first, again) == (expected, expected)
+    assert first == {0: ["1"], 1: []}
+    assert again == {0: ["1 (it is more than 0s ahead of the clock)"], 1: []}
 
 
 def test_an_event_ahead_stops_a_query_that_keeps_no_late_ones(spark: SparkSession, tmp_path: Path) -> None:
@@ -192,14 +202,10 @@ def test_in_a_quiet_stream_absence_is_told_by_the_clock(spark: SparkSession, tmp
     assert (told[0].end - told[0].start).total_seconds() == 2
 
 
-def test_a_checkpoint_tells_its_state_and_its_version(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_checkpoint_tells_its_state_and_its_version(spark: SparkSession, tmp_path: Path) -> None:
     put(tmp_path, [[(1, "A", 1.0, "door"), (2, "A", 2.0, "door"), (3, "A", 9.0, "door")]])
     options: dict[str, Any] = {"detection": "guaranteed", "sources": ["door", "lamp"], "silent_after": "5s"}
     run(detected(spark, tmp_path, "([A], [B])_{T1=1h}", **options), tmp_path)
-    from tocsin.spark.checkpoint import read_state
-
     (row,) = read_state(spark, tmp_path / "checkpoint").to_pylist()
     assert (row["keys"], row["partial_matches"], row["waiting"]) == (1, 2, 1)
     assert (row["until"], row["oldest"]) == (
@@ -208,3 +214,24 @@ def test_a_checkpoint_tells_its_state_and_its_version(
     )
     assert row["left_out"] == ["lamp"]
     assert row["reached"] == [("door", datetime.fromtimestamp(9, UTC)), ("lamp", None)]
+
+    # A later Tocsin, which remembers in another way: a copy of this one that says so, in a process of its own.
+    other = Path(shutil.copytree(Path(tocsin.__file__).parent, tmp_path / "other" / "tocsin"))
+    module = other / "spark" / "stream.py"
+    text = module.read_text()
+    later = text.replace(f"\nVERSION = {VERSION}  #", f"\nVERSION = {VERSION + 1}  #")
+    assert later != text
+    module.write_text(later)
+    code = "import sys; from tocsin.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "state", str(tmp_path / "checkpoint")],
+        env=os.environ | {"PYTHONPATH": str(other.parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-2:] == [
+        f"checkpoint-version: this checkpoint has version {VERSION}, and this tocsin reads version {VERSION + 1}",
+        "hint: start from a fresh checkpoint, or use the tocsin that wrote it",
+    ]

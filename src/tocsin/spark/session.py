@@ -60,6 +60,18 @@ def _new_session(
     return SparkSession(context)
 
 
+def is_remote(session: SparkSession) -> bool:
+    """Whether a session is one of Spark Connect, whose Java is out of reach."""
+    return type(session).__module__.startswith("pyspark.sql.connect.")
+
+
+def parallelism(session: SparkSession) -> int:
+    """How many tasks run at once, as far as a session knows."""
+    if is_remote(session):
+        return int(str(session.conf.get("spark.sql.shuffle.partitions")))
+    return int(session.sparkContext.defaultParallelism)
+
+
 @contextmanager
 def some_session(app_name: str) -> Iterator[SparkSession]:
     """The session that runs, or one that is started here and stopped at the end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from types import TracebackType
@@ -112,9 +113,14 @@ def _figures(observed: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
         by_shard = {
             row["shard"]: {**row, "job": str(job)}
             for packed in observed[name]["figures"]
-            for row in from_ipc(pa.py_buffer(packed)).to_pylist()
+            for row in from_ipc(pa.py_buffer(_bytes(packed))).to_pylist()
         }
         yield from (by_shard[shard] for shard in sorted(by_shard))
+
+
+def _bytes(packed: bytes | str) -> bytes:
+    """Bytes as they are, or as the text that Spark Connect makes of them."""
+    return b64decode(packed) if isinstance(packed, str) else bytes(packed)
 
 
 def _counters(figures: Iterable[Mapping[str, Any]]) -> Counters:
