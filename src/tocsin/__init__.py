@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tocsin.spark.replay import replay as replay
     from tocsin.spark.sent import sent as sent
     from tocsin.spark.session import local_session as local_session
+    from tocsin.spark.watch import watch as watch
 
 __version__ = "0.1.0"
 
@@ -35,6 +36,7 @@ _HOMES = {
     "parse": "tocsin.languages.registry",
     "replay": "tocsin.spark.replay",
     "sent": "tocsin.spark.sent",
+    "watch": "tocsin.spark.watch",
 }
 __all__ = ["__version__", *_HOMES]
 

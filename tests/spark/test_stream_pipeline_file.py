@@ -64,6 +64,10 @@ def test_what_is_not_said_is_as_it_usually_is(folder: Path) -> None:
     assert stream.checkpoint == str(folder / "checkpoint")
     assert (stream.trigger, stream.once, stream.delay, stream.late) == (None, False, 10_000_000, "fail")
     assert (stream.shards, stream.detection, stream.sources) == (None, None, ())
+    assert stream.ahead == 24 * 3_600_000_000
+    anything = read(folder, GOOD + 'ahead = "any"\n').stream
+    assert anything is not None
+    assert anything.ahead is None
 
 
 def test_everything_can_be_said(folder: Path) -> None:
@@ -76,6 +80,7 @@ detection = "probabilistic(0.95)"
 sources = ["a", "b"]
 silent_after = "1min"
 idle = "30s"
+ahead = "2h"
 [late]
 path = "late"
 format = "parquet"
@@ -87,6 +92,7 @@ format = "parquet"
     assert (stream.trigger, stream.delay, stream.late, stream.shards) == (2_000_000, 0, "keep", 4)
     assert stream.detection == Detection("probabilistic", 0.95)
     assert (stream.sources, stream.silent_after, stream.idle) == (("a", "b"), 60_000_000, 30_000_000)
+    assert stream.ahead == 7_200_000_000
     assert (late.path, late.format) == (str(folder / "late"), "parquet")
 
 
@@ -107,6 +113,7 @@ detection = "probabilistic(2)"
 sources = ["a"]
 silent_after = "1min"
 idle = 5
+ahead = "far"
 chekpoint = "c"
 """
     assert mistakes(folder, GOOD + wrong) == [
@@ -118,7 +125,8 @@ chekpoint = "c"
         ("bad-value", 24),
         ("bad-value", 25),
         ("bad-type", 26),
-        ("unknown-key", 27),
+        ("bad-duration", 27),
+        ("unknown-key", 28),
     ]
 
 

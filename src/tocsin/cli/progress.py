@@ -8,6 +8,8 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from tocsin.spark.seen import Seen
+
 
 class Steps:
     """Shows steps on standard error. A context manager: whatever happens, the terminal is left as it was."""
@@ -38,3 +40,6 @@ class Steps:
         seconds = f"{time.monotonic() - self._began:.1f} s"
         # What comes from the file is shown as it is: brackets in it are no mark-up.
         self._console.print(f"✓ {self._step}: {result} ({seconds})", markup=False, highlight=False)
+
+    def batch(self, seen: Seen) -> None:
+        self.done(str(seen))

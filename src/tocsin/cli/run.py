@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from contextlib import nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ examples:
   tocsin run pipeline.toml --quiet --json   for a program that reads the result
   tocsin run stream.toml --once             use the events that are there, and end
   tocsin run stream.toml --log stream.log   a line of JSON for each micro-batch
+  tocsin run stream.toml --metrics 9464     the same for Prometheus, at 127.0.0.1:9464/metrics
 """
 
 
@@ -44,13 +45,25 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--log", type=Path, metavar="FILE", help="of a stream, add a line for each micro-batch"
     )
+    parser.add_argument(
+        "--live",
+        action=argparse.BooleanOptionalAction,
+        help="show a stream as it runs, on a terminal (which is so unless --once or --no-live is said)",
+    )
+    parser.add_argument(
+        "--metrics",
+        metavar="[ADDRESS:]PORT",
+        help="of a stream, serve metrics for Prometheus; without an address only to this machine",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Run or check one pipeline; errors are raised, for `main` to show."""
     # Imported here, because it loads Spark, and --help should not.
+    from tocsin.cli.live import Live
     from tocsin.cli.progress import Steps
     from tocsin.spark.failures import quiet_spark_errors
+    from tocsin.spark.metrics import Metrics
     from tocsin.spark.pipeline import read_pipeline, run_pipeline
     from tocsin.spark.pipeline.progress import Lines, Silent
     from tocsin.spark.pipeline.warnings import pipeline_warnings
@@ -64,13 +77,31 @@ def run(options: argparse.Namespace) -> int:
         print(f"{options.file}: no mistakes; subscriptions: {names}")
         return 0
     quiet_spark_errors()
-    if options.quiet:
-        shown: Any = nullcontext(Silent())
-    else:
-        shown = Steps() if sys.stderr.isatty() else nullcontext(Lines(sys.stderr))
-    with shown as progress:
+    live = pipeline.stream is not None and (not options.once if options.live is None else options.live)
+    with ExitStack() as stack:
+        watchers = []
+        if options.metrics is not None:
+            metrics = Metrics()
+            address, port = _address(options.metrics)
+            at = f"{address}:{metrics.serve(port, address)}"
+            stack.callback(metrics.close)
+            watchers.append(metrics)
+        if options.quiet:
+            progress: Any = Silent()
+        elif sys.stderr.isatty():
+            progress = stack.enter_context(Live() if live else Steps())
+        else:
+            progress = Lines(sys.stderr)
+        if watchers:
+            progress.begin("serving metrics")
+            progress.done(f"http://{at}/metrics")
         report = run_pipeline(
-            options.file, progress=progress, once=options.once, log=options.log, obey_signals=True
+            options.file,
+            progress=progress,
+            once=options.once,
+            log=options.log,
+            watchers=watchers,
+            obey_signals=True,
         )
     if not options.quiet and sys.stderr.isatty():
         print(file=sys.stderr)
@@ -79,7 +110,16 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_options(options: argparse.Namespace, stream: bool) -> None:
-    for name in ("once", "log"):
+    for name in ("once", "log", "live", "metrics"):
         if getattr(options, name) and not stream:
             message = f"--{name} is for streams, and no source of {options.file} is one"
             raise InputError("bad-option", message, hint="say stream = true in its [[source]]")
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Where to listen, from `PORT` or `ADDRESS:PORT`."""
+    address, _, port = text.rpartition(":")
+    if not port.isdecimal():
+        hint = "a port such as 9464, or 0.0.0.0:9464 for other machines too"
+        raise InputError("bad-option", f"--metrics cannot be {text!r}", hint=hint)
+    return address or "127.0.0.1", int(port)

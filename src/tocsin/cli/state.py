@@ -8,13 +8,14 @@ from typing import Any
 
 _HELP = """\
 Reads Spark's state store; the query need not run. `until` is how far a shard is decided, `oldest` the oldest
-event it remembers, `waiting` are events that have come but are not decided yet.
+event it remembers, `waiting` are events that have come but are not decided yet, `left_out` the sources that are
+not waited for. The subscriptions of a pipeline with one key are a job.
 
 examples:
   tocsin state out/checkpoint
   tocsin state out/checkpoint --json | jq .bytes
 """
-_COLUMNS = ("shard", "keys", "partial_matches", "waiting", "bytes", "until", "oldest", "left_out")
+_COLUMNS = ("job", "shard", "keys", "partial_matches", "waiting", "bytes", "until", "oldest", "left_out")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -37,13 +38,10 @@ def run(options: argparse.Namespace) -> int:
     from rich.table import Table
 
     from tocsin.spark.checkpoint import read_state
-    from tocsin.spark.session import local_session
+    from tocsin.spark.session import some_session
 
-    spark = local_session("tocsin state")
-    try:
+    with some_session("tocsin state") as spark:
         rows = read_state(spark, options.checkpoint).to_pylist()
-    finally:
-        spark.stop()
     if options.json:
         for row in rows:
             print(json.dumps({name: _plain(row[name]) for name in _COLUMNS}))
@@ -54,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     totals = [
         f"{sum(row[name] for row in rows):,}" for name in ("keys", "partial_matches", "waiting", "bytes")
     ]
-    table.add_row("all", *totals)
+    table.add_row("all", "", *totals)
     Console(highlight=False, soft_wrap=True).print(table)
     return 0
 

@@ -2,6 +2,7 @@
 
 A *mark* says of one source how many events came and when the latest of them ended, whether any pattern looks at them or not.
 Every shard hears every mark in the same micro-batch as the events, so that all of them decide the same, and decide at once.
+Events that lie too far ahead of the clock on the wall go to their shards apart, and say nothing of time (decision 13).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tocsin.runtime.pack import pack_table, to_ipc, units
 from tocsin.runtime.partition import bits_of, numbers
 from tocsin.runtime.program import Array
 
-EVENTS, MARKS = range(2)  # what a packed value holds
+EVENTS, MARKS, AHEAD = range(3)  # what a packed value holds
 ARRIVALS = pa.schema(
     [pa.field("shard", pa.int32()), pa.field("kind", pa.int32()), pa.field("packed", pa.binary())]
 )
@@ -35,7 +36,7 @@ _SAMPLED = 32  # ends that a unit of rows tells of a source
 
 
 class ArrivalJob(NamedTuple):
-    """What a worker is told. The rows have the columns of `partition`; `source` and `clock` go no further than here."""
+    """What a worker is told. Rows have the columns of `partition`; `source`, `clock` and `ahead` go no further than here."""
 
     shards: int
     keys: int
@@ -53,18 +54,29 @@ def pack_arrivals(job: ArrivalJob, batches: Iterable[pa.RecordBatch]) -> Iterato
             if clock := pc.max(table.column("clock")).as_py():
                 marks.append(_mark(None, np.empty(0, np.int64), False, clock))
             events = table.filter(pc.invert(beats)).drop_columns(["clock"])
+        if "ahead" in table.column_names:
+            far = pc.fill_null(events.column("ahead"), False)
+            events = events.drop_columns(["ahead"])
+            if pc.any(far).as_py():
+                yield from _sent(job, AHEAD, events.filter(far))
+                events = events.filter(pc.invert(far))
         marks += _marks(events, job.by_source)
-        if job.by_source:
-            events = events.drop_columns(["source"])
-        wanted = (bits_of(events, len(job.domain)) & job.domain).any(axis=1)
-        if not wanted.all():
-            events = events.filter(pa.array(wanted))
-        if events.num_rows:
-            for packed in pack_table(events, job.shards, job.keys):
-                yield _of_kind(EVENTS, packed.column("shard"), packed.column("packed"))
+        yield from _sent(job, EVENTS, events)
     if marks:
         told = to_ipc(pa.Table.from_batches(marks, MARK_COLUMNS))
         yield _of_kind(MARKS, pa.array(range(job.shards), pa.int32()), pa.array([told] * job.shards))
+
+
+def _sent(job: ArrivalJob, kind: int, events: pa.Table) -> Iterator[pa.RecordBatch]:
+    """The events that some pattern looks at, on their way to their shards."""
+    if job.by_source:
+        events = events.drop_columns(["source"])
+    wanted = (bits_of(events, len(job.domain)) & job.domain).any(axis=1)
+    if not wanted.all():
+        events = events.filter(pa.array(wanted))
+    if events.num_rows:
+        for packed in pack_table(events, job.shards, job.keys):
+            yield _of_kind(kind, packed.column("shard"), packed.column("packed"))
 
 
 def _of_kind(kind: int, shards: pa.Array, packed: pa.Array) -> pa.RecordBatch:

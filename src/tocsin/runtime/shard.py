@@ -57,6 +57,7 @@ class ShardJob(NamedTuple):
     limit: int  # partial matches of a key
     late: str  # what becomes of late events: "fail", "drop" or "keep"
     repeated: str = "keep"  # what becomes of an event that came before and still waits: "keep" or "drop"
+    ahead: str = "any"  # how far ahead of the clock on the wall events may lie, in words
 
 
 class Advance(NamedTuple):
@@ -188,8 +189,25 @@ def late_error(late: pa.Table, until: int) -> InputError:
 
 def with_reason(late: pa.Table, until: int) -> pa.Table:
     """Late events, with the reason why they were not used."""
-    reason = f"everything up to {shown(until)} was decided"
-    return late.append_column("reason", pa.array([reason] * late.num_rows, pa.string()))
+    return _because(late, f"everything up to {shown(until)} was decided")
+
+
+def set_aside(job: ShardJob, ahead: pa.Table) -> pa.Table:
+    """Events that lie too far ahead of the clock, with that as the reason why they were not used."""
+    if job.late == "fail":
+        event = ahead.slice(0, 1).to_pylist()[0]
+        raise InputError(
+            "event-ahead",
+            f"event {event['id']} of type {event['type']} ends at {shown(event['end'])}, "
+            f"which is more than {job.ahead} ahead of the clock",
+            hint="see to the clock of its source, allow more with ahead='30d' or ahead='any', "
+            "or say what becomes of such events: late='keep' or late='drop'",
+        )
+    return _because(ahead, f"it is more than {job.ahead} ahead of the clock")
+
+
+def _because(events: pa.Table, reason: str) -> pa.Table:
+    return events.append_column("reason", pa.array([reason] * events.num_rows, pa.string()))
 
 
 def late_rows(late: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -5,7 +5,7 @@ Arrow bytes (see `pack`):
 
 | kind | name | packed |
 |---|---|---|
-| `tally` | | how many events have each source, use and problem |
+| `tally` | | how many events have each source, use and problem, and the latest end of them |
 | `asked` | number of a job | nothing; `rows` says how many events the job is to get |
 | `dead` | | events that cannot be used |
 | `blocks` | | how many lines the pieces of text files have |
@@ -96,7 +96,7 @@ def tally(jobs: int, dead: str, batches: Iterable[pa.RecordBatch]) -> Iterator[p
     Args:
         jobs: how many jobs there are.
         dead: the use of events that cannot be used.
-        batches: rows `source, problem, file, block, row, text, use, job0, job1, …`.
+        batches: rows `source, problem, file, block, row, text, use, end, job0, job1, …`.
     """
     counted: list[pa.Table] = []
     blocks: list[pa.Table] = []
@@ -108,7 +108,9 @@ def tally(jobs: int, dead: str, batches: Iterable[pa.RecordBatch]) -> Iterator[p
         if ends.num_rows:
             blocks.append(ends.select(["file", "block", "row"]))
             rows = rows.filter(pc.invert(is_end))
-        counted.append(rows.group_by(["source", "use", "problem"]).aggregate([([], "count_all")]))
+        counted.append(
+            rows.group_by(["source", "use", "problem"]).aggregate([([], "count_all"), ("end", "max")])
+        )
         for job in range(jobs):
             asked[job] += pc.sum(rows.column(f"job{job}")).as_py() or 0
         letters = rows.filter(pc.equal(rows.column("use"), dead))

@@ -29,7 +29,14 @@ from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
 from tocsin.spark.completion import LANGUAGES as COMPLETION
 from tocsin.spark.completion import Ports, Text, compile_texts
 from tocsin.spark.job import is_unreadable, looked_at, prepare, run
-from tocsin.spark.lines import StreamOptions, by_source, paces_of, source_column, stream_plan
+from tocsin.spark.lines import (
+    StreamOptions,
+    by_source,
+    paces_of,
+    source_column,
+    stream_plan,
+    too_far_ahead,
+)
 from tocsin.spark.parquet import detect_parquet, plan_reading, read_parquet
 from tocsin.spark.questions import NoArrowForm, run_asked
 from tocsin.spark.session import local_session
@@ -68,6 +75,7 @@ def detect(
     idle: str | None = None,
     shards: int | None = None,
     late: str = "fail",
+    ahead: str = "1d",
 ) -> DataFrame:
     """Composite events of one or several patterns over a table or a stream of events.
 
@@ -103,6 +111,8 @@ def detect(
         shards: in a stream, into how many groups of keys the state is cut; by default `spark.sql.shuffle.partitions`.
         late: in a stream, what to do with events that come when their time is decided: `fail`, `drop` or `keep`. Kept ones
             are rows without a pattern, and a column `late` says why.
+        ahead: in a stream, how far ahead of the clock on the wall an event may lie, or `any`. One further ahead is treated as
+            late ones are, and time does not go on by it: one wrong clock does not make all other events late.
 
     Returns:
         One row per match, or per event that is sent; `tocsin.runtime.matches` describes the columns, and `tocsin.sent`
@@ -110,7 +120,7 @@ def detect(
     """
     if unreadable not in ("fail", "drop"):
         raise InputError("bad-option", f"unreadable cannot be {unreadable!r}", hint="fail or drop")
-    streaming = StreamOptions.of(delay, detection, sources, silent_after, idle, shards, late)
+    streaming = StreamOptions.of(delay, detection, sources, silent_after, idle, shards, late, ahead)
     plan = _plan(
         events,
         pattern,
@@ -166,6 +176,8 @@ def _in_stream(plan: _Plan, options: StreamOptions, unreadable: str, limit: int)
     paces = paces_of(compiled, options, named)
     others = [source_column(columns)] if by_source(paces) else []
     prepared = prepare(table, columns, compiled, catalog, carried, others=others)
+    if options.ahead is not None:
+        prepared = prepared.withColumn("ahead", too_far_ahead(F.col("end"), options.ahead))
     stream = stream_plan(prepared, table, columns, compiled, carried, limit, options, paces)
     # Every row says how far time has come, also one that no pattern looks at.
     return found_in(run_stream(_readable(prepared, unreadable), stream), stream)

@@ -18,6 +18,7 @@ _END = re.compile(
 )
 _STATE = re.compile(r"(\s*SQLSTATE: \w+)+\s*$")
 _CLASS = re.compile(r"^(?:[a-z]\w*\.)+(\w+): ")
+_FULL = "No space left on device"
 _RAISED = re.compile(r"^\[USER_RAISED_EXCEPTION\] ")
 
 # Loggers of PySpark that write whole Java stacks to the terminal, beside the exception that says the same.
@@ -39,6 +40,8 @@ def explain_failure(error: BaseException) -> str:
     "no time in column 'at'"
     """
     text = str(error)
+    if _FULL in text:
+        return f"disk-full: {_FULL.lower()}\nhint: make room and start again; a stream goes on from its checkpoint"
     if ours := _OURS.search(text):
         return _message(ours[1])
     if python := _PYTHON.search(text):

@@ -9,11 +9,12 @@ from typing import get_args
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 
 from tocsin.algebra.subscription import Detection, Mode
 from tocsin.automata.compile import Compiled
 from tocsin.errors import InputError, did_you_mean
-from tocsin.events import parse_duration
+from tocsin.events import format_duration, parse_duration
 from tocsin.events.pace import PaceSettings
 from tocsin.runtime import program as rt
 from tocsin.runtime.program import Array
@@ -37,6 +38,7 @@ class StreamOptions:
     shards: int | None = None
     late: str = "fail"
     repeated: str = "keep"
+    ahead: int | None = None  # how far ahead of the clock on the wall events may lie; None for any
 
     @classmethod
     def of(
@@ -48,6 +50,7 @@ class StreamOptions:
         idle: str | None,
         shards: int | None,
         late: str,
+        ahead: str,
     ) -> StreamOptions:
         """The options as a person writes them."""
         if late not in ("fail", "drop", "keep"):
@@ -62,6 +65,7 @@ class StreamOptions:
             None if idle is None else _microseconds("idle", idle),
             shards,
             late,
+            ahead=None if ahead == "any" else _microseconds("ahead", ahead),
         )
 
     def pace(self, own: Detection | None) -> PaceSettings:
@@ -106,6 +110,15 @@ def source_column(columns: EventColumns) -> Column:
     return attribute_column(columns.source).cast("string").alias("source")
 
 
+def too_far_ahead(end: Column, allowed: int) -> Column:
+    """Whether an event that ends then lies further ahead of the clock than is allowed.
+
+    In a stream that is the clock when the micro-batch was planned, which Spark writes down: one that is run again decides the
+    same.
+    """
+    return end > F.unix_micros(F.current_timestamp()) + F.lit(allowed)
+
+
 @dataclass(frozen=True, slots=True)
 class StreamPlan:
     """What the workers are told; `stream.run_stream` sends it to them."""
@@ -147,8 +160,16 @@ def stream_plan(
     if shards is None:
         shards = int(str(used.sparkSession.conf.get("spark.sql.shuffle.partitions")))
     lines = tuple(line_of(compiled, own, at_once=pace.mode == "best-effort") for pace, own in paces.items())
+    allowed = "any" if options.ahead is None else format_duration(options.ahead)
     shard_job = ShardJob(
-        lines, job.schema, job.keys, shards if columns.key else 1, limit, options.late, options.repeated
+        lines,
+        job.schema,
+        job.keys,
+        shards if columns.key else 1,
+        limit,
+        options.late,
+        options.repeated,
+        allowed,
     )
     domain = np.bitwise_or.reduce([mask for one in compiled.plan.detectors for mask in one.program.domain])
     return StreamPlan(shard_job, tuple(paces), schema, domain)

@@ -33,6 +33,7 @@ from tocsin.spark.files import whole_path
 from tocsin.spark.job import detect_packed, job_of, prepare, taken_fields
 from tocsin.spark.parquet_files import CannotReadError, RowGroup, deal, local_files, row_groups
 from tocsin.spark.questions import Asked, NoArrowForm, arrow_questions, type_at
+from tocsin.spark.session import is_remote
 
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 
@@ -101,6 +102,8 @@ def _plan(
     time_zone: str,
 ) -> ReadJob:
     schema, spark = frame.schema, frame.sparkSession
+    if is_remote(spark):
+        raise CannotReadError("a client of Spark Connect may not reach the files")
     hashed = [f.name for f in schema.fields if not isinstance(f.dataType, T.MapType | T.VariantType)]
     taken = [
         *(_value(name, schema, time_zone) for name in compiled.plan.columns),

@@ -26,6 +26,7 @@ from tocsin.spark.columns import attribute_kinds, event_columns
 from tocsin.spark.job import job_of, prepare, relevant
 from tocsin.spark.predicates import attribute_column
 from tocsin.spark.replay_worker import DETECTED_AT, ReplayJob, replay_partition
+from tocsin.spark.session import parallelism
 
 
 def replay(
@@ -110,7 +111,7 @@ def replay(
     schema = schema.append(pa.field(DETECTED_AT, arrived))
     keys = [f"key{number}" for number in range(len(columns.key))]
     job = ReplayJob(batch._replace(schema=schema.serialize().to_pybytes()), make_policy)
-    places = events.sparkSession.sparkContext.defaultParallelism if keys else 1
+    places = parallelism(events.sparkSession) if keys else 1
     told = _told(prepared, relevant(compiled), arrival, source, keys, places)
     return told.mapInArrow(partial(replay_partition, job), from_arrow_schema(schema))
 

@@ -8,7 +8,8 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark import SparkConf, SparkContext
@@ -57,6 +58,32 @@ def _new_session(
     if "spark.log.level" not in settings:
         context.setLogLevel("ERROR")
     return SparkSession(context)
+
+
+def is_remote(session: SparkSession) -> bool:
+    """Whether a session is one of Spark Connect, whose Java is out of reach."""
+    return type(session).__module__.startswith("pyspark.sql.connect.")
+
+
+def parallelism(session: SparkSession) -> int:
+    """How many tasks run at once, as far as a session knows."""
+    if is_remote(session):
+        return int(str(session.conf.get("spark.sql.shuffle.partitions")))
+    return int(session.sparkContext.defaultParallelism)
+
+
+@contextmanager
+def some_session(app_name: str) -> Iterator[SparkSession]:
+    """The session that runs, or one that is started here and stopped at the end."""
+    running = _running_session()
+    if running is not None:
+        yield running
+        return
+    session = local_session(app_name)
+    try:
+        yield session
+    finally:
+        session.stop()
 
 
 def java_in_use() -> str:

@@ -6,11 +6,20 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from tocsin.errors import InputError
+from tocsin.spark.session import is_remote
+
 
 class Storage:
     """Files by their whole paths, through the file systems that Spark itself uses."""
 
     def __init__(self, session: SparkSession) -> None:
+        if is_remote(session):
+            raise InputError(
+                "spark-connect",
+                "a pipeline of streams cannot run through Spark Connect",
+                hint="run it where Spark runs, as with spark-submit; tocsin.detect on a streaming DataFrame works",
+            )
         self._jvm: Any = session.sparkContext._jvm
         self._configuration = session.sparkContext._jsc.hadoopConfiguration()
         self._systems: dict[str, Any] = {}

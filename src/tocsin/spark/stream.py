@@ -10,10 +10,12 @@ import hashlib
 import pickle
 from collections.abc import Iterable, Iterator, MutableMapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -25,17 +27,18 @@ from pyspark.sql.streaming.stateful_processor import (
 
 from tocsin.errors import InputError
 from tocsin.events.pace import Pace, PaceSettings, Told
-from tocsin.runtime.arrivals import ARRIVALS, MARKS, ArrivalJob, pack_arrivals
+from tocsin.runtime.arrivals import AHEAD, ARRIVALS, MARKS, ArrivalJob, pack_arrivals
 from tocsin.runtime.buckets import Head, step
 from tocsin.runtime.carry_over import Outline, carried_over, in_common, outline
 from tocsin.runtime.pack import from_ipc, to_ipc
-from tocsin.runtime.shard import LONG_AGO, ShardJob, late_rows
+from tocsin.runtime.shard import LONG_AGO, ShardJob, late_rows, set_aside
 from tocsin.runtime.tally import FIGURES, LATE, MATCH, REPEATED
 
 if TYPE_CHECKING:
     from tocsin.spark.lines import StreamPlan
 
 TOLD = "kind string, packed binary"
+OBSERVED = "tocsin-"  # how the names of what Spark is to observe begin
 VERSION = 1  # of what a shard remembers
 _SETTINGS = {
     "spark.sql.streaming.stateStore.providerClass": (
@@ -48,11 +51,22 @@ _FIGURES = pa.schema(
         pa.field("shard", pa.int32()),
         *(
             pa.field(name, pa.int64())
-            for name in ("keys", "partial_matches", "waiting", "bytes", "arrived", "late")
+            for name in (
+                "keys",
+                "partial_matches",
+                "waiting",
+                "bytes",
+                "arrived",  # events that some pattern looks at
+                "ahead",  # those of them too far ahead of the clock
+                "late",  # those and the late
+                "heard",  # events of the whole micro-batch, in whatever shard
+            )
         ),
         pa.field("until", pa.timestamp("us", tz="UTC")),
         pa.field("oldest", pa.timestamp("us", tz="UTC")),
         pa.field("left_out", pa.list_(pa.string())),
+        pa.field("reached", pa.map_(pa.string(), pa.timestamp("us", tz="UTC"))),
+        pa.field("matches", pa.map_(pa.string(), pa.int64())),
     ]
 )
 
@@ -72,10 +86,12 @@ def run_stream(used: DataFrame, plan: StreamPlan) -> DataFrame:
 
 
 def found_in(told: DataFrame, plan: StreamPlan) -> DataFrame:
-    """Matches, and late events if they are kept."""
+    """Matches, and late events if they are kept. Listeners of Spark get the figures of each shard (see `watch`)."""
     schema = plan.schema
     opened = partial(_opened, schema.serialize().to_pybytes())
-    return told.mapInArrow(opened, from_arrow_schema(schema))
+    figures = F.collect_list(F.when(F.col("kind") == FIGURES, F.col("packed"))).alias("figures")
+    seen = told.observe(f"{OBSERVED}{uuid4().hex}", figures)
+    return seen.mapInArrow(opened, from_arrow_schema(schema))
 
 
 def _opened(schema: bytes, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -112,6 +128,16 @@ def _with_heartbeats(used: DataFrame) -> DataFrame:
     )
 
 
+class Came(NamedTuple):
+    """How much came to a shard in a micro-batch, and what came of it."""
+
+    arrived: int = 0
+    ahead: int = 0
+    late: int = 0
+    heard: int = 0
+    matches: dict[str, int] = {}  # noqa: RUF012  (never changed)
+
+
 class ShardProcessor(StatefulProcessor):
     """Keeps the memory of a shard in Spark's state store: a small head, and buckets of keys."""
 
@@ -131,26 +157,30 @@ class ShardProcessor(StatefulProcessor):
         rows: Iterator[Any],
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
-        arrived, told, clock = _received(rows)
+        arrived, ahead, told, clock = _received(rows)
         heads, paces = self._recalled()
         out: list[tuple[str, bytes]] = []
-        late = 0
+        matches: dict[str, int] = {}
+        early = 0 if ahead is None else ahead.num_rows
+        late = early
+        if ahead is not None:
+            out.append((LATE, to_ipc(set_aside(self._job, ahead))))
         for number, (head, pace) in enumerate(zip(heads, paces, strict=True)):
             until = pace.hear(told, clock)
             done = step(self._job, number, head, self._buckets, arrived, until)
             heads[number] = done.head
-            out += [(MATCH, to_ipc(found)) for found in done.matches]
+            for found in done.matches:
+                out.append((MATCH, to_ipc(found)))
+                for one in pc.value_counts(found.column("pattern")).to_pylist():
+                    matches[one["values"]] = matches.get(one["values"], 0) + one["counts"]
             if done.late is not None:
                 late += done.late.num_rows
                 out.append((LATE, to_ipc(_of_line(number, done.late))))
             out += [(REPEATED, to_ipc(_of_line(number, again))) for again in done.repeated]
         self._head.update((pickle.dumps((VERSION, self._purpose, heads, paces), protocol=5),))
-        out.append(
-            (
-                FIGURES,
-                to_ipc(_figures(int(key[0]), heads, paces, 0 if arrived is None else arrived.num_rows, late)),
-            )
-        )
+        in_time = 0 if arrived is None else arrived.num_rows
+        came = Came(in_time + early, early, late, sum(one.events for one in told), matches)
+        out.append((FIGURES, to_ipc(_figures(int(key[0]), heads, paces, came))))
         yield pd.DataFrame({"kind": [kind for kind, _ in out], "packed": [packed for _, packed in out]})
 
     def _recalled(self) -> tuple[list[Head], list[Pace]]:
@@ -233,24 +263,28 @@ class _Buckets(MutableMapping[tuple[int, int], bytes]):
         return sum(1 for _ in self)
 
 
-def _received(rows: Iterator[Any]) -> tuple[pa.Table | None, list[Told], int | None]:
-    """The events of a micro-batch, what it says of its sources, and what the clock on the wall says, if anything."""
+def _received(rows: Iterator[Any]) -> tuple[pa.Table | None, pa.Table | None, list[Told], int | None]:
+    """The events of a micro-batch, those too far ahead, what it says of its sources, and what the clock on the wall says."""
     events: list[pa.Table] = []
+    ahead: list[pa.Table] = []
     told: list[Told] = []
     clocks: list[int] = []
     for frame in rows:
         for kind, packed in zip(frame["kind"], frame["packed"], strict=True):
             table = from_ipc(packed)
             if kind != MARKS:
-                events.append(_plain(table))
+                (ahead if kind == AHEAD else events).append(_plain(table))
                 continue
             for mark in table.to_pylist():
                 if mark["clock"] is not None:
                     clocks.append(mark["clock"])
                 else:
                     told.append(Told(mark["source"], mark["events"], mark["latest"], tuple(mark["some"])))
-    arrived = pa.concat_tables(events) if events else None
-    return arrived, told, max(clocks, default=None)
+    return _joined(events), _joined(ahead), told, max(clocks, default=None)
+
+
+def _joined(tables: list[pa.Table]) -> pa.Table | None:
+    return pa.concat_tables(tables) if tables else None
 
 
 def _plain(events: pa.Table) -> pa.Table:
@@ -270,7 +304,7 @@ def _of_line(number: int, events: pa.Table) -> pa.Table:
 def remembered_figures(shard: int, head: bytes) -> pa.Table:
     """The figures of a shard from the head that a checkpoint holds of it."""
     _, heads, paces = _readable(head)
-    return _figures(shard, heads, paces, 0, 0)
+    return _figures(shard, heads, paces, Came())
 
 
 def _readable(data: bytes) -> tuple[tuple[bytes, bytes], list[Head], list[Pace]]:
@@ -286,7 +320,7 @@ def _readable(data: bytes) -> tuple[tuple[bytes, bytes], list[Head], list[Pace]]
     return purpose, heads, paces
 
 
-def _figures(shard: int, heads: list[Head], paces: list[Pace], arrived: int, late: int) -> pa.Table:
+def _figures(shard: int, heads: list[Head], paces: list[Pace], came: Came) -> pa.Table:
     entries = [entry for head in heads for entry in head.entries.values()]
     until = min(head.until for head in heads)
     row = {
@@ -295,10 +329,15 @@ def _figures(shard: int, heads: list[Head], paces: list[Pace], arrived: int, lat
         "partial_matches": sum(entry.partial_matches for entry in entries),
         "waiting": sum(entry.waiting for entry in entries),
         "bytes": sum(entry.size for entry in entries),
-        "arrived": arrived,
-        "late": late,
+        **came._asdict(),
+        "matches": list(came.matches.items()),
         "until": until if until > LONG_AGO else None,
         "oldest": min((entry.oldest for entry in entries if entry.oldest is not None), default=None),
         "left_out": sorted({name for pace in paces for name in pace.left_out}),
+        # How far each source that is waited for has come; all paces heard the same.
+        "reached": [
+            (name, moment if moment > LONG_AGO else None)
+            for name, moment in sorted({n: m for pace in paces for n, m in pace.reached.items()}.items())
+        ],
     }
     return pa.Table.from_pylist([row], _FIGURES)

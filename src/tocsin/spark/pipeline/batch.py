@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tocsin.runtime.feed import MAX_TOKENS
+from tocsin.spark.counters import Counters
 from tocsin.spark.deliver import deliver
 from tocsin.spark.job import prepare, relevant, run
 from tocsin.spark.pipeline.classify import classify, event_columns
@@ -45,7 +46,7 @@ from tocsin.spark.pipeline.outputs import (
 )
 from tocsin.spark.pipeline.planning import carried_by_all, chosen, plan_sources, unite
 from tocsin.spark.pipeline.progress import Progress
-from tocsin.spark.pipeline.report import Counters, Report
+from tocsin.spark.pipeline.report import Report
 from tocsin.spark.pipeline.sources import open_source
 from tocsin.spark.pipeline.warnings import pipeline_warnings
 from tocsin.spark.pipeline.words import first_matches

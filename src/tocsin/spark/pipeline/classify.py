@@ -12,8 +12,10 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from tocsin.events import format_duration
 from tocsin.spark.columns import EventColumns
 from tocsin.spark.job import looked_at
+from tocsin.spark.lines import too_far_ahead
 from tocsin.spark.pipeline.jobs import Job
 from tocsin.spark.pipeline.layout import (
     BLOCK,
@@ -43,8 +45,16 @@ def event_columns(job: Job) -> EventColumns:
     return EventColumns(TYPE, "", (START, END), "us", job.key, ID, ORIGIN)
 
 
-def classify(events: DataFrame, jobs: Iterable[Job], schema: Schema) -> DataFrame:
-    """The events with `tocsin_use` and a flag for each job; only the dead keep where they were read."""
+def classify(events: DataFrame, jobs: Iterable[Job], schema: Schema, ahead: int | None = None) -> DataFrame:
+    """The events with `tocsin_use` and a flag for each job; only the dead keep where they were read.
+
+    Args:
+        ahead: in a stream, how far ahead of the clock an event may lie; one further ahead is dead.
+    """
+    if ahead is not None:
+        problem = F.lit(f"it is more than {format_duration(ahead)} ahead of the clock")
+        far = F.when(too_far_ahead(F.col(END), ahead), problem)
+        events = events.withColumn(PROBLEM, F.coalesce(F.col(PROBLEM), far))
     passed = F.col(PROBLEM).isNull() & ~F.col(LIMITED)
     flags = {job_flag(job.number): job for job in jobs}
     keyless = {flag: _any(attribute_column(name).isNull() for name in job.key) for flag, job in flags.items()}

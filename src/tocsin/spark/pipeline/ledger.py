@@ -7,11 +7,12 @@ written again unless its first run was cut short.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tocsin.spark.pipeline.report import Counters
+from tocsin.spark.counters import Counters
+from tocsin.spark.seen import Seen
 from tocsin.spark.storage import Storage
 
 _KEPT = 100  # files of the latest micro-batches; Spark itself goes back no further
@@ -62,13 +63,27 @@ class Page:
     state: Mapping[str, int]
     batches: int  # how many there were up to this one
     totals: Numbers
+    reached: Mapping[str, str | None] = field(default_factory=dict)  # the latest event of each source so far
+    silent: Sequence[str] = ()  # sources that are not waited for
 
-    def line(self) -> str:
-        """The micro-batch alone, as a line of JSON."""
-        plain = asdict(self)
-        numbers = plain.pop("numbers")
-        del plain["totals"], plain["batches"]
-        return json.dumps({**plain, **numbers})
+    def seen(self, pipeline: str, shards: Sequence[Mapping[str, Any]]) -> Seen:
+        """The micro-batch alone, for those who watch."""
+        numbers = self.numbers
+        return Seen(
+            pipeline,
+            self.batch,
+            self.time,
+            self.seconds,
+            self.until,
+            numbers.sources,
+            numbers.matches,
+            self.reached,
+            self.silent,
+            numbers.reasons,
+            numbers.written,
+            self.state,
+            shards,
+        )
 
 
 class Ledger:

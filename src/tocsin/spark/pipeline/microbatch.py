@@ -22,8 +22,10 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from tocsin.errors import InputError
+from tocsin.events import format_timestamp
 from tocsin.runtime import tally
 from tocsin.runtime.pack import from_ipc, unpack
+from tocsin.spark.counters import Counters
 from tocsin.spark.pipeline.composites import carrying
 from tocsin.spark.pipeline.jobs import Job
 from tocsin.spark.pipeline.layout import BLOCK, DEAD, FILE, IRRELEVANT, PROBLEM, ROW, SOURCE, TEXT, USED
@@ -31,15 +33,12 @@ from tocsin.spark.pipeline.ledger import Ledger, Numbers, Page
 from tocsin.spark.pipeline.lines import Split
 from tocsin.spark.pipeline.model import Pipeline
 from tocsin.spark.pipeline.outputs import offsets_of, with_lines
-from tocsin.spark.pipeline.report import Counters
 from tocsin.spark.pipeline.stream_sinks import Route, Target
 from tocsin.spark.pipeline.words import first_matches
+from tocsin.spark.seen import Seen, decided, heard_of, moment, summed
 from tocsin.spark.sent import sent
 
-# Figures of shards that can be added up.
-_SUMS = ("keys", "partial_matches", "waiting", "bytes", "arrived", "late")
 _COUNTED = (tally.TALLY, tally.BLOCKS, tally.FIGURES)  # kinds whose tables are small
-_LONG_AGO = -(2**61)  # what a shard says as long as it knows of no time
 
 
 class Stopped(Exception):  # noqa: N818  it is no error
@@ -76,7 +75,7 @@ class Writer:
         plan: Plan,
         ledger: Ledger,
         stop: Event,
-        told: Callable[[Page], None],
+        told: Callable[[Seen], None],
         begun: Callable[[int], None],
     ) -> None:
         self._plan, self._ledger, self._stop, self._told, self._begun = plan, ledger, stop, told, begun
@@ -101,16 +100,17 @@ class Writer:
                 frame.write.format("noop").mode("overwrite").save()
             else:
                 self._begun(batch)
-                self._ledger.add(self._page(frame, batch))
-                assert self._ledger.last is not None
-                self._told(self._ledger.last)
+                page, shards = self._page(frame, batch)
+                self._ledger.add(page)
+                self._told(page.seen(self._plan.pipeline.name, shards))
         except Exception as problem:
             self.failure = problem
             raise
         finally:
             self.busy = False
 
-    def _page(self, frame: DataFrame, batch: int) -> Page:
+    def _page(self, frame: DataFrame, batch: int) -> tuple[Page, list[dict[str, Any]]]:
+        """What goes into the ledger, and the figures of each shard."""
         began = time.monotonic()
         kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
         try:
@@ -123,21 +123,38 @@ class Writer:
                 for name, found in self._plan.found.items()
             }
             written = self._write(kept, rows, aside, matches, batch)
-            until, state = _figures(rows)
+            figures = rows.table(tally.FIGURES)
+            reached, silent = self._reached(rows, figures)
         finally:
             kept.unpersist()
         numbers = Numbers(sources, reasons, matches, written)
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        return Page(
+        page = Page(
             batch,
             now,
             round(time.monotonic() - began, 3),
-            until,
+            decided(figures),
             numbers,
-            state,
+            summed(figures),
             self._ledger.batches + 1,
             self._ledger.totals + numbers,
+            reached,
+            silent,
         )
+        return page, figures
+
+    def _reached(
+        self, rows: _Rows, figures: list[dict[str, Any]]
+    ) -> tuple[dict[str, str | None], tuple[str, ...]]:
+        """The latest event of each source so far, and the sources that are left out."""
+        before = {} if self._ledger.last is None else self._ledger.last.reached
+        reached = {source.name: before.get(source.name) for source in self._plan.pipeline.sources}
+        for row in rows.table(tally.TALLY):
+            if row["use"] != DEAD and row["end_max"] is not None:
+                latest = moment(datetime.fromisoformat(format_timestamp(row["end_max"])).replace(tzinfo=UTC))
+                reached[row["source"]] = max(reached[row["source"]] or "", latest or "")
+        waited_for, silent = heard_of(figures)
+        return reached | waited_for, silent
 
     def _write(
         self, kept: DataFrame, rows: _Rows, aside: DataFrame, matches: Mapping[str, int], batch: int
@@ -294,11 +311,3 @@ def _splits(blocks: Iterable[Mapping[str, Any]]) -> Iterable[Split]:
         for one in own:
             yield Split(file, one["block"], before)
             before -= one["row"]
-
-
-def _figures(rows: _Rows) -> tuple[str | None, dict[str, int]]:
-    """How far time has come for all shards that did something, and the sums of the other figures."""
-    figures = rows.table(tally.FIGURES)
-    reached = [one["until"] for one in figures if one["until"] is not None]
-    shown = f"{min(reached):%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z" if reached else None
-    return shown, {name: sum(one[name] for one in figures) for name in _SUMS} if figures else {}

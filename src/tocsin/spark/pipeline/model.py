@@ -26,6 +26,8 @@ Mode = Literal["error", "overwrite"]
 LateMode = Literal["fail", "drop", "keep"]
 RepeatedMode = Literal["keep", "drop"]
 
+AHEAD = 86_400_000_000  # a day: no time zone is so far off
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
@@ -184,6 +186,7 @@ class Stream:
     sources: tuple[str, ...] = ()  # those that guaranteed and probabilistic detection wait for
     silent_after: int | None = None
     idle: int | None = None
+    ahead: int | None = AHEAD  # how far ahead of the clock events may lie; None for any
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Protocol, TextIO
 
+from tocsin.spark.seen import Seen
+
 
 class Progress(Protocol):
     """Whoever wants to know. A step begins, and is done before the next begins."""
@@ -12,6 +14,10 @@ class Progress(Protocol):
     def begin(self, step: str) -> None: ...
 
     def done(self, result: str) -> None: ...
+
+    def batch(self, seen: Seen) -> None:
+        """A micro-batch is done, which was a step of its own."""
+        ...
 
 
 class Silent:
@@ -21,6 +27,9 @@ class Silent:
         pass
 
     def done(self, result: str) -> None:
+        pass
+
+    def batch(self, seen: Seen) -> None:
         pass
 
 
@@ -39,3 +48,6 @@ class Lines:
         line = f"{self._step}: {result} ({time.monotonic() - self._began:.1f} s)"
         self._stream.write(line + "\n")
         self._stream.flush()
+
+    def batch(self, seen: Seen) -> None:
+        self.done(str(seen))

@@ -10,7 +10,7 @@ from tocsin.algebra.subscription import Detection
 from tocsin.spark.pipeline.broker import Feed
 from tocsin.spark.pipeline.jobs import Plan
 from tocsin.spark.pipeline.loops import check_loops
-from tocsin.spark.pipeline.model import Entry, LateMode, Pipeline, RepeatedMode, Source, Stream
+from tocsin.spark.pipeline.model import AHEAD, Entry, LateMode, Pipeline, RepeatedMode, Source, Stream
 from tocsin.spark.pipeline.read_sources import resolved
 from tocsin.spark.pipeline.table import Table
 
@@ -76,7 +76,16 @@ def _stream(table: Table, root: Table) -> Stream:
         sources,
         silent,
         table.duration("idle", required=False),
+        _ahead(table),
     )
+
+
+def _ahead(table: Table) -> int | None:
+    """How far ahead of the clock events may lie; None for any."""
+    text = table.text("ahead")
+    if text is None:
+        return AHEAD
+    return None if text == "any" else table.duration("ahead", none=True)
 
 
 def _late(table: Table, root: Table) -> LateMode:

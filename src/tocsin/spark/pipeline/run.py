@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -18,6 +19,7 @@ from tocsin.spark.pipeline.progress import Progress, Silent
 from tocsin.spark.pipeline.read import read_pipeline
 from tocsin.spark.pipeline.report import Report
 from tocsin.spark.pipeline.streaming import run_stream
+from tocsin.spark.seen import Seen, Watcher
 from tocsin.spark.session import java_in_use, local_session
 
 
@@ -29,6 +31,7 @@ def run_pipeline(
     once: bool = False,
     stop: Event | None = None,
     log: str | Path | None = None,
+    watchers: Sequence[Watcher] = (),
     obey_signals: bool = False,
 ) -> Report:
     """Run a pipeline file; raises `PipelineErrors` with all its mistakes before Spark is asked for anything.
@@ -42,6 +45,7 @@ def run_pipeline(
         once: let a stream use what is there now, and end.
         stop: set it, and a stream ends after the micro-batch that runs.
         log: a file to which a stream adds a line of JSON for each micro-batch.
+        watchers: called with what is to be seen of each micro-batch of a stream.
         obey_signals: whether SIGINT and SIGTERM stop a stream, too. A second one has its usual effect.
     """
     pipeline = read_pipeline(path)
@@ -56,7 +60,14 @@ def run_pipeline(
         if obey_signals:
             # Only now: Spark takes Ctrl-C for itself when it starts.
             stack.enter_context(_set_by_signals(stop))
-        return run_stream(pipeline, pipeline.stream, session, shown, once, stop, log)
+        if log is not None:
+            watchers = (*watchers, partial(_log, Path(log)))
+        return run_stream(pipeline, pipeline.stream, session, shown, once, stop, watchers)
+
+
+def _log(file: Path, seen: Seen) -> None:
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write(seen.line() + "\n")
 
 
 def _own_session(pipeline: Pipeline, progress: Progress, stack: ExitStack) -> SparkSession:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial, reduce
-from pathlib import Path
 from threading import Event
 
 from pyspark.errors import StreamingQueryException
@@ -23,6 +22,7 @@ from tocsin.errors import StreamError, TocsinError
 from tocsin.runtime import tally
 from tocsin.runtime.feed import MAX_TOKENS
 from tocsin.spark.brokers.kafka import kafka_error
+from tocsin.spark.counters import Counters
 from tocsin.spark.failures import explain_failure
 from tocsin.spark.job import prepare
 from tocsin.spark.lines import StreamOptions, by_source, paces_of, source_column, stream_plan
@@ -39,6 +39,7 @@ from tocsin.spark.pipeline.jobs import Job
 from tocsin.spark.pipeline.layout import (
     BLOCK,
     DEAD,
+    END,
     FILE,
     PROBLEM,
     ROW,
@@ -47,16 +48,17 @@ from tocsin.spark.pipeline.layout import (
     USE,
     job_flag,
 )
-from tocsin.spark.pipeline.ledger import Ledger, Page
+from tocsin.spark.pipeline.ledger import Ledger
 from tocsin.spark.pipeline.microbatch import Found, Plan, Stopped, Writer
 from tocsin.spark.pipeline.model import Pipeline, Stream
 from tocsin.spark.pipeline.outputs import Written
 from tocsin.spark.pipeline.planning import carried_by_all, chosen, plan_sources, unite
 from tocsin.spark.pipeline.progress import Progress
-from tocsin.spark.pipeline.report import Counters, Report
+from tocsin.spark.pipeline.report import Report
 from tocsin.spark.pipeline.stream_sinks import routes, side_target
 from tocsin.spark.pipeline.stream_sources import look_at, open_stream
 from tocsin.spark.pipeline.warnings import pipeline_warnings
+from tocsin.spark.seen import Seen, Watcher
 from tocsin.spark.sent import sent_tables
 from tocsin.spark.storage import Storage
 from tocsin.spark.stream import run_stream as detect_in_stream
@@ -72,7 +74,7 @@ def run_stream(
     progress: Progress,
     once: bool,
     stop: Event,
-    log: str | Path | None,
+    watchers: Sequence[Watcher],
 ) -> Report:
     """Follow the sources of a pipeline from its checkpoint on; what is reported is everything since the first run."""
     started = time.monotonic()
@@ -107,7 +109,12 @@ def run_stream(
     def begun(batch: int) -> None:
         progress.begin(f"micro-batch {batch}")
 
-    writer = Writer(plan, ledger, stop, partial(_tell, progress, log), begun)
+    def tell(seen: Seen) -> None:
+        progress.batch(seen)
+        for watcher in watchers:
+            watcher(seen)
+
+    writer = Writer(plan, ledger, stop, tell, begun)
     _follow_to_the_end(_start(session, query_rows, writer, stream, once or stream.once, shards), writer, stop)
     return _report(pipeline, ledger, writer, time.monotonic() - started)
 
@@ -125,10 +132,11 @@ def _plan(
     followed = [open_stream(session, pipeline, source, known[source.name]) for source in pipeline.sources]
     sources, numbered = [one.detected for one in followed], [one.told for one in followed]
     plan, schema = plan_sources(pipeline, sources)
-    events = classify(unite(pipeline, sources, schema, whole_ids), plan.jobs, schema)
-    told = [
-        _tallied(classify(unite(pipeline, numbered, schema, whole_ids), plan.jobs, schema), len(plan.jobs))
-    ]
+    events, lettered = (
+        classify(unite(pipeline, opened, schema, whole_ids), plan.jobs, schema, stream.ahead)
+        for opened in (sources, numbered)
+    )
+    told = [_tallied(lettered, len(plan.jobs))]
     carried = carried_by_all(pipeline, schema)
     limit = pipeline.max_partial_matches or MAX_TOKENS
     options = StreamOptions(
@@ -182,7 +190,7 @@ def _tallied(classified: DataFrame, jobs: int) -> DataFrame:
     """What becomes of every event."""
     columns = ((SOURCE, "source"), (PROBLEM, "problem"), (FILE, "file"), (BLOCK, "block"), (ROW, "row"))
     rows = classified.select(
-        *(F.col(name).alias(short) for name, short in (*columns, (TEXT, "text"), (USE, "use"))),
+        *(F.col(name).alias(short) for name, short in (*columns, (TEXT, "text"), (USE, "use"), (END, "end"))),
         *(F.col(job_flag(job)).alias(f"job{job}") for job in range(jobs)),
     )
     return rows.mapInArrow(partial(tally.tally, jobs, DEAD), from_arrow_schema(tally.TOLD))
@@ -247,21 +255,6 @@ def _failed(problem: Exception) -> StreamError:
     if ours is None:
         return StreamError("stream-failed", text)
     return StreamError(ours[1], ours[2], hint=ours[3])
-
-
-def _tell(progress: Progress, log: str | Path | None, page: Page) -> None:
-    numbers = page.numbers
-    read, late, repeated, dead = (
-        sum(getattr(one, what) for one in numbers.sources.values())
-        for what in ("read", "late", "repeated", "dead")
-    )
-    found = ", ".join(f"{count:,} {name}" for name, count in numbers.matches.items() if count)
-    others = (("late", late), ("repeated", repeated), ("dead", dead))
-    aside = "".join(f", {count:,} {what}" for what, count in others if count)
-    progress.done(f"{read:,} events{aside}; {found or 'no match'}")
-    if log is not None:
-        with Path(log).open("a", encoding="utf-8") as file:
-            file.write(page.line() + "\n")
 
 
 def _report(pipeline: Pipeline, ledger: Ledger, writer: Writer, seconds: float) -> Report:
