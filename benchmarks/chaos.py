@@ -41,7 +41,7 @@ from standalone import Cluster  # noqa: E402
 
 TOCSIN = "import sys; from tocsin.cli import main; sys.exit(main(sys.argv[1:]))"
 NAMES = ("Through", "LeftOpen", "Entered")
-LONGEST = 120  # seconds that a life lasts at most, on however slow a machine
+LONGEST = 300  # seconds that a life lasts at most, on however slow a machine
 MOST_STOPS = 5
 PIECE = 0.25  # seconds from one group of messages to the next
 
