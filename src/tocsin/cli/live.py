@@ -122,11 +122,7 @@ def _span(seconds: float | None) -> str:
     if seconds < 60:
         return f"{seconds:.1f} s"
     whole = int(seconds)
-    for size, name, part, smaller in (
-        (86_400, "d", 3_600, "h"),
-        (3_600, "h", 60, "min"),
-        (60, "min", 1, "s"),
-    ):
+    for size, name, part, smaller in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min")):
         if whole >= size:
             return f"{whole // size} {name} {whole % size // part} {smaller}"
-    return f"{whole} s"
+    return f"{whole // 60} min {whole % 60} s"
