@@ -128,7 +128,7 @@ def test_a_stream_finds_what_the_reference_finds(
     """Two hundred cases in one query: events out of order and in pieces, and a restart in the middle."""
     from tocsin.spark.streamed import DELAY, streamed
 
-    asked = partial(tocsin.detect, pattern=named(many), delay=f"{DELAY}s", shards=2, **READING)
+    asked = partial(tocsin.detect, pattern=named(many), delay=f"{DELAY}s", ahead="any", shards=2, **READING)
     rows = streamed(
         table_of(streams), asked, types="type", moments={"a": 1, "b": 1}, key={"key": 0, "id": -1}
     )

@@ -260,8 +260,8 @@ def test_events_ahead_of_the_clock_go_apart_and_say_nothing_of_time() -> None:
     job = ArrivalJob(1, 1, compiled.plan.detectors[0].program.domain.any(axis=0).astype("uint64"), False)
     sent = pa.Table.from_batches(pack_arrivals(job, table.to_batches())).to_pylist()
     packed = {row["kind"]: from_ipc(row["packed"]) for row in sent}
-    assert {kind: rows.num_rows for kind, rows in packed.items()} == {EVENTS: 1, AHEAD: 1, MARKS: 1}
-    assert (packed[EVENTS].column("id").to_pylist(), packed[AHEAD].column("id").to_pylist()) == ([1], [2])
+    assert {kind: rows.num_rows for kind, rows in packed.items()} == {EVENTS: 1, AHEAD: 2, MARKS: 1}
+    assert (packed[EVENTS].column("id").to_pylist(), packed[AHEAD].column("id").to_pylist()) == ([1], [2, 3])
     assert packed[MARKS].select(["events", "latest"]).to_pylist() == [{"events": 1, "latest": 1}]
     assert "ahead" not in packed[AHEAD].column_names
 
