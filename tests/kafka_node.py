@@ -138,3 +138,11 @@ def kafka_node(folder: Path, password: str, tls: Certificates) -> tuple[Broker, 
         capture_output=True,
     )
     return Broker([*java, "kafka.Kafka", str(configuration)], plain, folder), secret, encrypted
+
+
+def kafka_tool(name: str, *words: str) -> list[str]:
+    """The command for one of the tools that come with Kafka, as `TopicCommand`."""
+    from tocsin.spark.java import find_java
+
+    java = str(find_java().home / "bin" / "java")
+    return [java, "-Xmx256m", "-XX:+UseSerialGC", "-cp", _classes(), f"org.apache.kafka.tools.{name}", *words]

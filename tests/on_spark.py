@@ -13,7 +13,10 @@ from tocsin.algebra.check import check
 from tocsin.algebra.pattern import specs
 from tocsin.algebra.predicate import attributes
 from tocsin.algebra.subscription import Subscription
+from tocsin.automata import execute
+from tocsin.errors import LimitError
 from tocsin.events import Catalog, Event
+from tocsin.runtime.feed import FOREVER
 
 COLUMNS = {"k": "int", "v": "float", "s": "string", "f": "bool"}
 SCHEMA = pa.schema(
@@ -40,6 +43,19 @@ def typed(subscription: Subscription) -> bool:
         and "m." not in f"{subscription.where!r}"
         and not check(subscription, Catalog(common=COLUMNS))
     )
+
+
+def modest(many: Sequence[Subscription], streams: Sequence[Sequence[Event]]) -> list[Subscription]:
+    """The patterns without those that explode: some lists of lists of parallel parts have millions of matches in ten events."""
+    return [one for one in many if all(_is_modest(one, events) for events in streams)]
+
+
+def _is_modest(one: Subscription, events: Sequence[Event]) -> bool:
+    try:
+        execute.Session([one], limit=2_000).feed(events, FOREVER)
+    except LimitError:
+        return False
+    return True
 
 
 def table_of(streams: Sequence[Sequence[Event]]) -> pa.Table:

@@ -7,7 +7,26 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from brokers import program
+
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_chaos_loses_nothing_and_doubles_nothing() -> None:
+    program("nats-server")  # or the test is skipped
+    command = [sys.executable, str(BENCHMARKS / "chaos.py"), "--seconds", "30", "--kills", "3", "--seed", "5"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert found["kills"] >= 3
+    assert (found["missing"], found["doubled"], found["wrong"]) == (0, 0, 0)
+    assert found["counters_add_up"]
+    assert found["matches"] > 100
+    assert min(found["counters"][name] for name in ("dead", "repeated", "used")) > 10
 
 
 def test_sending_measures_both_languages() -> None:

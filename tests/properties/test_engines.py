@@ -6,11 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import tocsin
-from on_spark import READING, expected_in, found_in, named, table_of, typed
+from on_spark import READING, expected_in, found_in, modest, named, table_of, typed
 from strategies import SECOND, VALUES, subscriptions, traces
 from tocsin.algebra import semantics
 from tocsin.algebra.subscription import Subscription
@@ -108,6 +108,8 @@ def test_spark_finds_what_the_reference_finds(
     spark: SparkSession, many: list[Subscription], streams: list[list[Event]]
 ) -> None:
     """One job for eight patterns over ten keys: each key is a trace of its own."""
+    many = modest(many, streams)
+    assume(many)
     frame = spark.createDataFrame(table_of(streams))
     rows = tocsin.detect(frame, named(many), **READING).toArrow().to_pylist()
     got = found_in(rows)
@@ -128,6 +130,8 @@ def test_a_stream_finds_what_the_reference_finds(
     """Two hundred cases in one query: events out of order and in pieces, and a restart in the middle."""
     from tocsin.spark.streamed import DELAY, streamed
 
+    many = modest(many, streams)
+    assume(len(many) > 9)
     asked = partial(tocsin.detect, pattern=named(many), delay=f"{DELAY}s", ahead="any", shards=2, **READING)
     rows = streamed(
         table_of(streams), asked, types="type", moments={"a": 1, "b": 1}, key={"key": 0, "id": -1}

@@ -5,8 +5,13 @@ A million cases are run by hand now and then: see `many_cases`.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
+import many_cases
 from many_cases import TRACES, differences
 
 CASES = 20_000
@@ -25,3 +30,15 @@ def test_kernel_finds_what_the_reference_finds(part: int) -> None:
 @pytest.mark.parametrize("seed", [112, 20_005_091])
 def test_what_was_wrong_once(seed: int) -> None:
     assert not differences(seed)
+
+
+@pytest.mark.slow
+def test_no_kernel_reaches_outside_its_arrays() -> None:
+    """Run by Python, which looks at every index. Ranking did once, where no place is reached from another: 31,000,127."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", many_cases.__file__, "--cases", "2000", "--seed", "31000100"],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (0, "2,000 cases, 0 wrong\n"), done.stderr[-2000:]

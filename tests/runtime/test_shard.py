@@ -177,6 +177,31 @@ def test_only_buckets_that_are_touched_are_written(monkeypatch: pytest.MonkeyPat
     assert len(changed) == 1
 
 
+def test_events_that_come_again_are_dropped_while_the_first_waits() -> None:
+    compiled = compile([tocsin.parse("[A];[B]")])
+    one, end = (
+        Event(n, frozenset({type}), Interval(n * SECOND, n * SECOND), {}, "k")
+        for n, type in ((1, "A"), (3, "B"))
+    )
+    shard = Shard(compiled, late="keep")
+    shard.job = shard.job._replace(repeated="drop")
+
+    def come(events: list[Event], until: int) -> tuple[int, list[int], int]:
+        """How many matches there are, the ids of events that came again, and how many are late."""
+        late = len(shard.late)
+        done = step(shard.job, 0, shard.head, shard.store, prepared(compiled, events), until * SECOND)
+        shard.head = done.head
+        again = [id for table in done.repeated for id in table.column("id").to_pylist()]
+        shard.late += [] if done.late is None else [done.late]
+        return sum(map(len, done.matches)), again, len(shard.late) - late
+
+    assert come([one, one], 0) == (0, [1], 0)
+    assert come([one, replace(one, id=2)], 0) == (0, [1], 0)
+    # Another moment, or another key, is another event.
+    assert come([end, replace(one, key="other"), replace(one, interval=Interval(2, 2))], 2) == (0, [], 0)
+    assert come([one, end], 3) == (3, [3], 1)
+
+
 def test_equal_rows_are_told_apart_also_in_a_later_batch() -> None:
     compiled = compile([tocsin.parse("[A];[B]")])
     one, two, end = (

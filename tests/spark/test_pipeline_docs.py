@@ -24,9 +24,18 @@ EVERY_TABLE = """
 format = "csv"
 stream = true
 limit = [{}]
+[[source]]
+format = "kafka"
+value = "avro"
+[[source]]
+format = "nats"
+[[source]]
+format = "mqtt"
 [[subscription]]
 [[sink]]
 format = "parquet"
+[[sink]]
+format = "nats"
 [[sink]]
 format = "table"
 [[sink]]
@@ -65,5 +74,6 @@ def test_every_key_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     sections = dict(re.findall(r"^## (\S+)[^\n]*\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
     for title, keys in asked.items():
         if title in sections:
-            named = set(re.findall(r"`([a-z_]+)`", sections[title]))
+            brokers = sections["Brokers"] if title in ("[[source]]", "[[sink]]") else ""
+            named = set(re.findall(r"`([a-z_]+)`", sections[title] + brokers))
             assert keys <= named, f"{title} says nothing about {keys - named}"

@@ -65,11 +65,13 @@ class Session:
         *,
         in_order: bool = True,
         points: bool = False,
+        limit: int = runtime.MAX_TOKENS,
     ) -> None:
         self.compiled = compile(subscriptions, points=points)
         self.state = state or initial(self.compiled.plan, in_order=in_order)
         self._events: dict[int, Event] = {}  # by the handle under which the state holds them
         self._handles = 0
+        self._limit = limit  # of the partial matches of a key
 
     def feed(self, events: Iterable[Event], until: int) -> list[list[Composite]]:
         """What each subscription finds in the next events, which all lie after what was fed before.
@@ -79,7 +81,8 @@ class Session:
         batch = {self._handles + i: event for i, event in enumerate(events)}
         self._handles += len(batch)
         self._events |= batch
-        result = runtime.feed(self.compiled.plan, self.state, _batch(self.compiled, batch), until)
+        batched = _batch(self.compiled, batch)
+        result = runtime.feed(self.compiled.plan, self.state, batched, until, limit=self._limit)
         assert result.state is not None
         self.state = result.state
         found = [

@@ -56,6 +56,7 @@ class Step(NamedTuple):
     head: Head
     matches: list[pa.Table]
     late: pa.Table | None  # with the reason
+    repeated: list[pa.Table]
 
 
 def step(job: ShardJob, number: int, head: Head, store: Store, arrived: pa.Table | None, until: int) -> Step:
@@ -72,10 +73,13 @@ def step(job: ShardJob, number: int, head: Head, store: Store, arrived: pa.Table
     until = max(until, head.until)
     entries = dict(head.entries)
     found: list[pa.Table] = []
+    repeated: list[pa.Table] = []
     for bucket, own in _touched(job, head, arrived, until).items():
         done = advance(job, line, store.get((number, bucket)), own, until)
         if done.matches.num_rows:
             found.append(done.matches)
+        if done.repeated is not None:
+            repeated.append(done.repeated)
         if done.memory is None:
             store.pop((number, bucket), None)
             entries.pop(bucket, None)
@@ -90,7 +94,7 @@ def step(job: ShardJob, number: int, head: Head, store: Store, arrived: pa.Table
                 done.oldest,
             )
     after = Head(until, head.bits, entries)
-    return Step(_cut(job, number, after, store), found, too_late)
+    return Step(_cut(job, number, after, store), found, too_late, repeated)
 
 
 def _touched(job: ShardJob, head: Head, arrived: pa.Table | None, until: int) -> dict[int, pa.Table | None]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.listing import PART_REF, PART_ROLE, PART_TIME, PART_WIDTH
 
 # A link is an event, with the columns of a part of a match, on top of another chain. FIRST is when the first event ended.
@@ -13,7 +13,7 @@ BEFORE, JUMP, LENGTH, FIRST, LINK_WIDTH = range(PART_WIDTH, PART_WIDTH + 5)
 LINKS, MATCHES, PARTS, STEPS, COUNTERS = range(5)
 
 
-@nb.njit(cache=True)
+@kernel
 def link(links, counts, event, role, before):  # type: ignore[no-untyped-def]
     """A chain with one more event. The jump leads back over about half of it, so that a place in it is found quickly."""
     link = counts[LINKS]
@@ -37,7 +37,7 @@ def link(links, counts, event, role, before):  # type: ignore[no-untyped-def]
     return link
 
 
-@nb.njit(cache=True)
+@kernel
 def _shortened(links, chain, length):  # type: ignore[no-untyped-def]
     """The first `length` events of a chain."""
     while links[chain, LENGTH] > length:
@@ -46,7 +46,7 @@ def _shortened(links, chain, length):  # type: ignore[no-untyped-def]
     return chain
 
 
-@nb.njit(cache=True)
+@kernel
 def _is_first(links, one, other):  # type: ignore[no-untyped-def]
     """Whether one of two different chains comes before the other; what goes on comes before what ends there."""
     if one < 0 or other < 0:
@@ -65,7 +65,7 @@ def _is_first(links, one, other):  # type: ignore[no-untyped-def]
     return links[a, PART_REF] < links[b, PART_REF]
 
 
-@nb.njit(cache=True)
+@kernel
 def merge(links, counts, into, size, more, count, room, latest, scratch):  # type: ignore[no-untyped-def]
     """Put a list of chains into another one; returns how many there are then, of `room` at most."""
     at, other, length = 0, 0, 0
@@ -85,7 +85,7 @@ def merge(links, counts, into, size, more, count, room, latest, scratch):  # typ
     return length
 
 
-@nb.njit(cache=True)
+@kernel
 def collected(links, count, roots, at):  # type: ignore[no-untyped-def]
     """The links that chains need, of which `roots[:, at]` are the last; they are changed to what they are then."""
     needed = np.zeros(count, np.bool_)

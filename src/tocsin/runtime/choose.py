@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.found import Matches, joined, none, some
 from tocsin.runtime.interning import Interned
 from tocsin.runtime.program import Array, Choice, Detector
@@ -164,7 +164,7 @@ def _pairs(key: Array, rank: Array) -> Array:
     return key * (1 << 40) + rank
 
 
-@nb.njit(cache=True)
+@kernel
 def _leftmost(key, first, last, live_key, live_first, ended):  # type: ignore[no-untyped-def]
     """What becomes of each match, given by key and start, and for each partial match the end of what lies over it."""
     status = np.zeros(len(key), np.int64)

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.found import Matches
 from tocsin.runtime.grouped import Events
 from tocsin.runtime.groups import Rows
@@ -58,19 +58,19 @@ def no_counts() -> Counts:
     return Counts(empty, np.zeros(1, np.int64), empty, np.empty((0, 0), np.int64), empty, Known(), int(-MOST))
 
 
-@nb.njit(cache=True)
+@kernel
 def _plus(a, b):  # type: ignore[no-untyped-def]
     return MOST if a >= MOST - b else a + b
 
 
-@nb.njit(cache=True)
+@kernel
 def _times(a, b):  # type: ignore[no-untyped-def]
     if a == 0 or b == 0:
         return np.int64(0)
     return MOST if a >= MOST // b else a * b
 
 
-@nb.njit(cache=True)
+@kernel
 def _read_back(log, length, transfers, transfer_at, leaving, leaving_at, places):  # type: ignore[no-untyped-def]
     """The starts of a log with their times, and how many partial matches of each and all later ones wait where."""
     starts = 0
@@ -107,7 +107,7 @@ def _read_back(log, length, transfers, transfer_at, leaving, leaving_at, places)
     return times, waiting
 
 
-@nb.njit(cache=True)
+@kernel
 def _mixed(waiting, since_then, plus):  # type: ignore[no-untyped-def]
     """What has become of numbers at places, with more beside them."""
     after = plus.copy()
@@ -118,7 +118,7 @@ def _mixed(waiting, since_then, plus):  # type: ignore[no-untyped-def]
     return after
 
 
-@nb.njit(cache=True)
+@kernel
 def run(  # type: ignore[no-untyped-def]
     rows,
     transfers,

@@ -22,7 +22,7 @@ from tocsin.runtime.found import Matches
 from tocsin.runtime.grouped import Groups
 from tocsin.runtime.interning import Column, Interned
 from tocsin.runtime.keys import Keys, numbered
-from tocsin.runtime.limits import too_many_partial_matches
+from tocsin.runtime.limits import out_of_memory, too_many_partial_matches
 from tocsin.runtime.machine import Unsuitable, machine_of
 from tocsin.runtime.ordering import ascend, runs, total_order
 from tocsin.runtime.program import Array, Choice, Detector, Plan, Program, Walk
@@ -42,7 +42,7 @@ from tocsin.runtime.walk import (
 )
 
 FOREVER = int(kernel.NEVER) - 1
-MAX_TOKENS = 20_000_000
+MAX_TOKENS = 5_000_000  # some 250 bytes each
 
 
 class Batch(NamedTuple):
@@ -286,21 +286,24 @@ def _run(
         np.searchsorted(rows.key, numbers), rows.start, rows.end, rows.bits, rows.values, rows.ref
     )
     token_offsets = np.searchsorted(before.rows[:, kernel.KEY], numbers)
-    pool, nodes, found = kernel.run(
-        program,
-        events,
-        interned.arrays(),
-        where,
-        pool,
-        free,
-        nodes,
-        found,
-        counts,
-        token_offsets,
-        alive,
-        until,
-        limit,
-    )
+    try:
+        pool, nodes, found = kernel.run(
+            program,
+            events,
+            interned.arrays(),
+            where,
+            pool,
+            free,
+            nodes,
+            found,
+            counts,
+            token_offsets,
+            alive,
+            until,
+            limit,
+        )
+    except MemoryError:
+        raise out_of_memory(int(counts[kernel.MATCHES]), int(counts[kernel.LIVE])) from None
     if counts[kernel.OVERFLOW]:
         raise too_many_partial_matches(limit, keys.value(int(counts[kernel.OVERFLOW]) - 1))
     matches = _matches(nodes, found[: counts[kernel.MATCHES]])

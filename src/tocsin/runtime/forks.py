@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from tocsin.runtime.chains import BEFORE, LENGTH, STEPS
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.growing import grown
 from tocsin.runtime.listing import PART_REF, PART_ROLE, PART_TIME, PART_WIDTH
 from tocsin.runtime.machine import EMIT, FROM, TAKES, TO
@@ -18,7 +18,7 @@ EMPTY, UNIT = -2, -1  # instead of a fork: no list of events, and the one withou
 LOG_LETTER, LOG_PLACE, LOG_WIDTH = range(PART_WIDTH, PART_WIDTH + 3)
 
 
-@nb.njit(cache=True)
+@kernel
 def _fork(forks, count, event, role, then, otherwise):  # type: ignore[no-untyped-def]
     if count == len(forks):
         forks = grown(forks, 2 * count)
@@ -29,7 +29,7 @@ def _fork(forks, count, event, role, then, otherwise):  # type: ignore[no-untype
     return forks
 
 
-@nb.njit(cache=True)
+@kernel
 def read_back(log, transfers, transfer_at, leaving, leaving_at, places):  # type: ignore[no-untyped-def]
     """The starts of a log: when each was, and the partial matches of this and all later ones at each place, as forks."""
     starts, count = 0, 0
@@ -75,7 +75,7 @@ def read_back(log, transfers, transfer_at, leaving, leaving_at, places):  # type
     return times, front, forks[:count]
 
 
-@nb.njit(cache=True)
+@kernel
 def wanted(links, counts, forks, root, chains, count, event, role, most, ends, parts):  # type: ignore[no-untyped-def]
     """The first `most` matches of lists of events that go on with a chain and end with an event, behind those there are."""
     stack = np.empty((16, 2), np.int64)
@@ -119,7 +119,7 @@ def wanted(links, counts, forks, root, chains, count, event, role, most, ends, p
     return parts
 
 
-@nb.njit(cache=True)
+@kernel
 def _earlier(parts, one, other):  # type: ignore[no-untyped-def]
     """Whether the match that begins at one part comes before that at the other; both end with the same event."""
     while parts[one, PART_REF] == parts[other, PART_REF]:
@@ -128,7 +128,7 @@ def _earlier(parts, one, other):  # type: ignore[no-untyped-def]
     return parts[one, PART_REF] < parts[other, PART_REF]
 
 
-@nb.njit(cache=True)
+@kernel
 def best(parts, ends, runs, most, latest):  # type: ignore[no-untyped-def]
     """Of runs of matches, each in order, the first `most`, or the last."""
     chosen = np.empty(0, np.int64)

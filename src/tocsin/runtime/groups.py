@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.growing import grown
 from tocsin.runtime.heap import LATEST, NODES, SPINE, add, begun_at, merge, new_node
 from tocsin.runtime.listing import (
@@ -49,7 +49,7 @@ class Rows(NamedTuple):
     ref: Array  # int64 (R,)
 
 
-@nb.njit(cache=True)
+@kernel
 def _next_row(letters, signature, row, stop):  # type: ignore[no-untyped-def]
     """The next row that means something; most do not, so this loop is all there is for them."""
     while row < stop and letters[signature[row]] == 0:
@@ -57,7 +57,7 @@ def _next_row(letters, signature, row, stop):  # type: ignore[no-untyped-def]
     return row
 
 
-@nb.njit(cache=True)
+@kernel
 def _let_time_go_on(  # type: ignore[no-untyped-def]
     nodes, counts, own, arriving, transfers, transfer_at, leaving, leaving_at, tick, spine
 ):
@@ -75,7 +75,7 @@ def _let_time_go_on(  # type: ignore[no-untyped-def]
             own[to] = merge(nodes, counts, arriving[at], own[to], spine)
 
 
-@nb.njit(cache=True)
+@kernel
 def _is_there(ends, firsts, first, last, time):  # type: ignore[no-untyped-def]
     """Whether an event of these rows ended at a time, or the first event of a partial match; both are sorted."""
     at = first + np.searchsorted(ends[first:last], time)
@@ -85,7 +85,7 @@ def _is_there(ends, firsts, first, last, time):  # type: ignore[no-untyped-def]
     return at < len(firsts) and firsts[at] == time
 
 
-@nb.njit(cache=True)
+@kernel
 def _let_some_escape(nodes, counts, own, escapes, time, spine):  # type: ignore[no-untyped-def]
     """What began at a time, one window ago, and took an event of this very moment may go on without a window."""
     for at in range(len(escapes)):
@@ -99,7 +99,7 @@ def _let_some_escape(nodes, counts, own, escapes, time, spine):  # type: ignore[
     return nodes
 
 
-@nb.njit(cache=True)
+@kernel
 def _useful(transfers, escapes, places, keep):  # type: ignore[no-untyped-def]
     """Which places lead on. Where none of the letters there are does, a group need not go, unless others may still come."""
     useful = np.full(places, keep)
@@ -110,7 +110,7 @@ def _useful(transfers, escapes, places, keep):  # type: ignore[no-untyped-def]
     return useful
 
 
-@nb.njit(cache=True)
+@kernel
 def run(  # type: ignore[no-untyped-def]
     rows,
     transfers,
@@ -174,7 +174,7 @@ def run(  # type: ignore[no-untyped-def]
             found, parts = grown(found, 2 * len(found)), grown(parts, 2 * len(parts))
 
 
-@nb.njit(cache=True)
+@kernel
 def _run_keys(  # type: ignore[no-untyped-def]
     offsets,
     letters,
@@ -334,7 +334,7 @@ def _run_keys(  # type: ignore[no-untyped-def]
     return DONE
 
 
-@nb.njit(cache=True)
+@kernel
 def _stop_at(reached, key, row, begin, fresh, moment):  # type: ignore[no-untyped-def]
     reached[AT_KEY], reached[AT_ROW], reached[BEGIN_SET] = key, row, begin
     reached[FRESH], reached[MOMENT] = fresh, moment

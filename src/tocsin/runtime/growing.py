@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from tocsin.runtime.compiling import kernel
 
-@nb.njit(cache=True)
+
+@kernel
 def grown(old, size):  # type: ignore[no-untyped-def]
     """A table with room for `size` rows, the first of which are those there were."""
     new = np.empty((size, old.shape[1]), old.dtype)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.growing import grown
 
 # Columns of a node. DEPTH is the distance to the nearest place without a right branch.
@@ -14,7 +14,7 @@ SPINE = 64  # no right branch of a heap of fewer than 2^64 nodes is longer
 NODES = 0  # the counter of nodes
 
 
-@nb.njit(cache=True)
+@kernel
 def merge(nodes, counts, one, other, spine):  # type: ignore[no-untyped-def]
     """The heap of both; neither is changed. Room for the nodes of two right branches must be there."""
     length = 0
@@ -40,7 +40,7 @@ def merge(nodes, counts, one, other, spine):  # type: ignore[no-untyped-def]
     return rest
 
 
-@nb.njit(cache=True)
+@kernel
 def add(nodes, counts, node, group, spine):  # type: ignore[no-untyped-def]
     """A group with one more node, which is new and belongs to no heap yet."""
     if group < 0:
@@ -57,7 +57,7 @@ def add(nodes, counts, node, group, spine):  # type: ignore[no-untyped-def]
     return merge(nodes, counts, node, group, spine)
 
 
-@nb.njit(cache=True)
+@kernel
 def new_node(nodes, counts, ref, role, time, begin, before):  # type: ignore[no-untyped-def]
     node = counts[NODES]
     counts[NODES] += 1
@@ -73,12 +73,12 @@ def new_node(nodes, counts, ref, role, time, begin, before):  # type: ignore[no-
     return node
 
 
-@nb.njit(cache=True)
+@kernel
 def _copy_of(copies, node):  # type: ignore[no-untyped-def]
     return copies[node] if node in copies else np.int64(-1)
 
 
-@nb.njit(cache=True)
+@kernel
 def begun_at(nodes, counts, group, time, spine):  # type: ignore[no-untyped-def]
     """The partial matches of a group whose first event ended at a time, for ever; -1 if there are none.
 
@@ -117,7 +117,7 @@ def begun_at(nodes, counts, group, time, spine):  # type: ignore[no-untyped-def]
     return nodes, copies[group]
 
 
-@nb.njit(cache=True)
+@kernel
 def compacted(nodes, groups, since):  # type: ignore[no-untyped-def]
     """The nodes that groups still need; what began before `since` is left out.
 

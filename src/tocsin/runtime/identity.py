@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import hashlib
 
-import numba as nb
 import numpy as np
 import pyarrow as pa
 
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.program import Array
 
 LANES = 2
@@ -32,7 +32,7 @@ _HALF = np.uint64(32)
 _EIGHT = np.uint64(8)
 
 
-@nb.njit(cache=True)
+@kernel
 def _stir(word):  # type: ignore[no-untyped-def]
     """Spread every bit of a word over the whole of it; no two words become one."""
     word ^= word >> _HALF
@@ -43,7 +43,7 @@ def _stir(word):  # type: ignore[no-untyped-def]
     return word
 
 
-@nb.njit(cache=True)
+@kernel
 def _fold(lanes, at, first, second):  # type: ignore[no-untyped-def]
     """Take two more words into the lanes of a row."""
     a, b = lanes[at, 0], lanes[at, 1]
@@ -53,7 +53,7 @@ def _fold(lanes, at, first, second):  # type: ignore[no-untyped-def]
     lanes[at, 1] = (b << np.uint64(23) | b >> np.uint64(41)) ^ _C1
 
 
-@nb.njit(cache=True)
+@kernel
 def _hash_words(words, tag):  # type: ignore[no-untyped-def]
     lanes = np.empty((len(words), LANES), np.uint64)
     for row in range(len(words)):
@@ -62,7 +62,7 @@ def _hash_words(words, tag):  # type: ignore[no-untyped-def]
     return lanes
 
 
-@nb.njit(cache=True)
+@kernel
 def _hash_texts(data, offsets, tag):  # type: ignore[no-untyped-def]
     """data: uint8 with the bytes of all texts; offsets: int64 (texts+1,)."""
     lanes = np.empty((len(offsets) - 1, LANES), np.uint64)
@@ -79,7 +79,7 @@ def _hash_texts(data, offsets, tag):  # type: ignore[no-untyped-def]
     return lanes
 
 
-@nb.njit(cache=True)
+@kernel
 def _hash_sequences(prefixes, prefix, keys, key, offsets, members):  # type: ignore[no-untyped-def]
     """Lanes of one prefix, one key and several members for each sequence, as hexadecimal digits: uint8 (sequences, 32)."""
     digits = np.empty((len(key), DIGITS), np.uint8)
@@ -100,14 +100,14 @@ def _hash_sequences(prefixes, prefix, keys, key, offsets, members):  # type: ign
     return digits
 
 
-@nb.njit(cache=True)
+@kernel
 def _fold_some(lanes, rows, words):  # type: ignore[no-untyped-def]
     """Take one word more into the lanes of some rows."""
     for at in range(len(rows)):
         _fold(lanes, rows[at], words[at], words[at])
 
 
-@nb.njit(cache=True)
+@kernel
 def _fold_all(lanes, others):  # type: ignore[no-untyped-def]
     """Take the lanes of another column into those of each row."""
     for row in range(len(lanes)):

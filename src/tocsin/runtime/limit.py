@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 import pyarrow as pa
 
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.ordering import total_order
 from tocsin.runtime.program import Array
 
@@ -60,7 +60,7 @@ def _held_back(job: LimitJob, table: pa.Table) -> Array:
     return repeated(order, offsets, end, every)  # type: ignore[no-any-return]
 
 
-@nb.njit(cache=True)
+@kernel
 def repeated(order, offsets, end, every):  # type: ignore[no-untyped-def]
     """Which rows come too soon after the last one of their group that was kept.
 

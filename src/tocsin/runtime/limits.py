@@ -16,6 +16,15 @@ def too_many_partial_matches(limit: int, key: tuple[Any, ...]) -> LimitError:
     )
 
 
+def out_of_memory(matches: int, waiting: int) -> LimitError:
+    """The error for a machine that has no room for what was found."""
+    return LimitError(
+        "out-of-memory",
+        f"there is no memory for more: {matches:,} matches are found and {waiting:,} partial matches of a key wait",
+        hint="bound the pattern by a timer, take = first 10 or count instead of all, or lower max_partial_matches",
+    )
+
+
 def shown_key(key: tuple[Any, ...]) -> str:
     """A key in words."""
     return ", ".join(map(repr, key)) if key else "the whole stream"

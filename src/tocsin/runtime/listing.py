@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.found import Matches
 from tocsin.runtime.heap import BEFORE, BEGIN, LATEST, LEFT, NODES, REF, RIGHT, ROLE, TIME
 from tocsin.runtime.program import Array
@@ -16,7 +16,7 @@ PART_REF, PART_ROLE, PART_TIME, PART_BEGIN, PART_WIDTH = range(5)
 MATCHES, PARTS, COUNTERS = range(NODES + 1, NODES + 4)
 
 
-@nb.njit(cache=True)
+@kernel
 def list_matches(nodes, since, counts, path, stack, top, found, parts, key, ref, role, time, begin, most):  # type: ignore[no-untyped-def]
     """Every partial match on the stack that began since then, with an event at its end, as matches.
 
@@ -47,7 +47,7 @@ def list_matches(nodes, since, counts, path, stack, top, found, parts, key, ref,
     return 0
 
 
-@nb.njit(cache=True)
+@kernel
 def report(nodes, counts, path, depth, found, parts, key, ref, role, time, begin):  # type: ignore[no-untyped-def]
     """A match: the events of a path, from its far end, and then the event that completes it."""
     match = counts[MATCHES]
@@ -69,7 +69,7 @@ def report(nodes, counts, path, depth, found, parts, key, ref, role, time, begin
     counts[PARTS] = at + 1
 
 
-@nb.njit(cache=True)
+@kernel
 def keep_leftmost(counts, first, found, parts):  # type: ignore[no-untyped-def]
     """Of the matches from `first` on, keep the one that began first; they all end with the same event."""
     if counts[MATCHES] - first < 2:

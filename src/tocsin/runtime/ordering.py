@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.program import Array
 
 _FEW = 48  # rows that are sorted by insertion; for more, digit by digit is faster
@@ -51,7 +51,7 @@ def _ranks(ids: pa.Array | Array | None, rows: Array) -> Array:
     return places[coded.indices.to_numpy(zero_copy_only=False)]  # type: ignore[no-any-return]
 
 
-@nb.njit(cache=True)
+@kernel
 def bucket(codes, keys):  # type: ignore[no-untyped-def]
     """A stable counting sort of small numbers: the rows in their order, and where those of each number begin."""
     offsets = np.zeros(keys + 1, np.int64)
@@ -67,7 +67,7 @@ def bucket(codes, keys):  # type: ignore[no-untyped-def]
     return order, offsets
 
 
-@nb.njit(cache=True)
+@kernel
 def ascend(codes):  # type: ignore[no-untyped-def]
     """Whether no number is less than the one before it."""
     for row in range(1, len(codes)):  # noqa: SIM110  (numba compiles this, and no generator)
@@ -76,7 +76,7 @@ def ascend(codes):  # type: ignore[no-untyped-def]
     return True
 
 
-@nb.njit(cache=True)
+@kernel
 def runs(values):  # type: ignore[no-untyped-def]
     """For each value how many different neighbours came before it, and where each run of equal values begins."""
     numbers = np.empty(len(values), np.int64)
@@ -91,7 +91,7 @@ def runs(values):  # type: ignore[no-untyped-def]
     return numbers, starts
 
 
-@nb.njit(cache=True)
+@kernel
 def _sort_by_end(order, offsets, end):  # type: ignore[no-untyped-def]
     """Sort the rows of each key by their end, where they are not sorted yet; rows of equal end stay as they are.
 
@@ -111,7 +111,7 @@ def _sort_by_end(order, offsets, end):  # type: ignore[no-untyped-def]
     return ties
 
 
-@nb.njit(cache=True)
+@kernel
 def _ascends(order, first, last, end):  # type: ignore[no-untyped-def]
     """Whether rows are sorted by their end, and, if they are, whether two have the same."""
     tie = False
@@ -127,7 +127,7 @@ def _ascends(order, first, last, end):  # type: ignore[no-untyped-def]
     return True, tie
 
 
-@nb.njit(cache=True)
+@kernel
 def _insert(order, first, last, end):  # type: ignore[no-untyped-def]
     for at in range(first + 1, last):
         row = order[at]
@@ -138,7 +138,7 @@ def _insert(order, first, last, end):  # type: ignore[no-untyped-def]
         order[place] = row
 
 
-@nb.njit(cache=True)
+@kernel
 def _radix(order, first, last, end):  # type: ignore[no-untyped-def]
     """Sort by one digit after the other, the last one first; allocates four words a row of the key."""
     count = last - first
@@ -170,7 +170,7 @@ def _radix(order, first, last, end):  # type: ignore[no-untyped-def]
     order[first:last] = rows
 
 
-@nb.njit(cache=True)
+@kernel
 def _tied(order, offsets, end):  # type: ignore[no-untyped-def]
     """Whether the row at a place ends when the one before or behind it of the same key ends."""
     tied = np.zeros(len(order), np.bool_)
@@ -181,7 +181,7 @@ def _tied(order, offsets, end):  # type: ignore[no-untyped-def]
     return tied
 
 
-@nb.njit(cache=True)
+@kernel
 def same_moment(order, codes, end):  # type: ignore[no-untyped-def]
     """Whether the row at a place is of the same key as the next in the order, and ends when that ends: bool (R-1,)."""
     same = np.zeros(max(0, len(order) - 1), np.bool_)

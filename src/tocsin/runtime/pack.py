@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import numba as nb
 import numpy as np
 import pyarrow as pa
 
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.identity import hash_values
 from tocsin.runtime.ordering import bucket
 from tocsin.runtime.program import Array
@@ -148,7 +148,7 @@ def _packed(rows: pa.Table, offsets: Array) -> pa.RecordBatch:
     return pa.record_batch([pa.array(shards, pa.int32()), packed], schema=PACKED)
 
 
-@nb.njit(cache=True)
+@kernel
 def _join(before, lane):  # type: ignore[no-untyped-def]
     """The hash of several columns from that of all but the last, and the last."""
     joined = np.empty_like(before)
@@ -157,7 +157,7 @@ def _join(before, lane):  # type: ignore[no-untyped-def]
     return joined
 
 
-@nb.njit(cache=True)
+@kernel
 def _scaled(hashes, shards):  # type: ignore[no-untyped-def]
     """Hashes as numbers below `shards`, each about as often."""
     scaled = np.empty(len(hashes), np.int64)

@@ -17,11 +17,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Any, NamedTuple
 
-import numba as nb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.program import Array
 
 Condition = tuple[Any, ...]
@@ -185,7 +185,7 @@ def _list_classes(axis: Axis, column: pa.Array) -> Array:
     return np.where(there, masks + 1, 0) if len(there) else masks + 1
 
 
-@nb.njit(cache=True)
+@kernel
 def _count(into, radix, cuts, values, valid):  # type: ignore[no-untyped-def]
     """Each value is of class 1 + the number of cuts that are not larger: for few cuts, all of them counted.
 
@@ -204,7 +204,7 @@ def _count(into, radix, cuts, values, valid):  # type: ignore[no-untyped-def]
                 into[start + row] += radix * classes[row]
 
 
-@nb.njit(cache=True)
+@kernel
 def _search(into, radix, cuts, least, scale, starts, values, valid):  # type: ignore[no-untyped-def]
     """The same for many cuts: a value leads to a cell of a grid, and there are few cuts in a cell."""
     last = len(starts) - 2
@@ -226,7 +226,7 @@ def _search(into, radix, cuts, least, scale, starts, values, valid):  # type: ig
             into[row] += radix * (1 + found)
 
 
-@nb.njit(cache=True)
+@kernel
 def _lookup(into, radix, table, indices, valid):  # type: ignore[no-untyped-def]
     for row in range(len(indices)):
         if not len(valid) or valid[row]:
@@ -302,7 +302,7 @@ def _allowed(index: Index, classes: list[Array], rows: int) -> tuple[Array, Arra
     return np.concatenate(tables), np.stack(places, axis=1)
 
 
-@nb.njit(cache=True)
+@kernel
 def _all_of(simple, tables, places):  # type: ignore[no-untyped-def]
     """The questions that all classes of a row allow."""
     bits = np.empty((len(places), len(simple)), np.uint64)
@@ -313,7 +313,7 @@ def _all_of(simple, tables, places):  # type: ignore[no-untyped-def]
     return bits
 
 
-@nb.njit(cache=True)
+@kernel
 def _meets(wanted, tables, places):  # type: ignore[no-untyped-def]
     """Whether all classes of a row allow one of the questions that are wanted."""
     found = np.zeros(len(places), np.bool_)
@@ -361,7 +361,7 @@ def _dense_sorted(own: Array, size: int) -> tuple[Array, Array]:
     return np.flatnonzero(there), (np.cumsum(there) - 1)[own]
 
 
-@nb.njit(cache=True)
+@kernel
 def _swept(free, at, bit, present):  # type: ignore[no-untyped-def]
     """For each of some classes, ascending, the questions it allows: the row before it, with what changes in between."""
     table = np.empty((len(present), len(free)), np.uint64)
@@ -375,7 +375,7 @@ def _swept(free, at, bit, present):  # type: ignore[no-untyped-def]
     return table
 
 
-@nb.njit(cache=True)
+@kernel
 def _dense(found, size):  # type: ignore[no-untyped-def]
     numbers = np.full(size, -1, np.int32)
     own = np.empty(len(found), np.int32)
@@ -389,7 +389,7 @@ def _dense(found, size):  # type: ignore[no-untyped-def]
     return own, np.array(values, np.int64) if len(values) else np.empty(0, np.int64)
 
 
-@nb.njit(cache=True)
+@kernel
 def _hashed(found):  # type: ignore[no-untyped-def]
     """Distinct rows by a table of their hashes."""
     rows, width = found.shape

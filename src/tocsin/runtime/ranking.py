@@ -14,7 +14,6 @@ the last start, which the window takes away last: there `front` is not needed.
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from tocsin.runtime.chains import (
@@ -29,6 +28,7 @@ from tocsin.runtime.chains import (
     link,
     merge,
 )
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.forks import (
     EMPTY,
     FORK_WIDTH,
@@ -56,7 +56,7 @@ from tocsin.runtime.machine import ROLE as TRANSFER_ROLE
 from tocsin.runtime.window import NO_WINDOW
 
 
-@nb.njit(cache=True)
+@kernel
 def _roots(lists, sizes):  # type: ignore[no-untyped-def]
     """Every chain of some lists: row, place, which of the list, and the chain."""
     count = 0
@@ -69,7 +69,7 @@ def _roots(lists, sizes):  # type: ignore[no-untyped-def]
     return roots
 
 
-@nb.njit(cache=True)
+@kernel
 def _anew(lists, sizes):  # type: ignore[no-untyped-def]
     """From now on: nothing was taken, and no start is young."""
     sizes[:] = 0
@@ -78,14 +78,14 @@ def _anew(lists, sizes):  # type: ignore[no-untyped-def]
         sizes[place, place] = 1
 
 
-@nb.njit(cache=True)
+@kernel
 def _wider(lists, room):  # type: ignore[no-untyped-def]
     wider = np.empty((lists.shape[0], lists.shape[1], room), np.int64)
     wider[:, :, : lists.shape[2]] = lists
     return wider
 
 
-@nb.njit(cache=True)
+@kernel
 def run(  # type: ignore[no-untyped-def]
     rows,
     transfers,

@@ -56,6 +56,7 @@ class ShardJob(NamedTuple):
     shards: int
     limit: int  # partial matches of a key
     late: str  # what becomes of late events: "fail", "drop" or "keep"
+    repeated: str = "keep"  # what becomes of an event that came before and still waits: "keep" or "drop"
     ahead: str = "any"  # how far ahead of the clock on the wall events may lie, in words
 
 
@@ -69,6 +70,7 @@ class Advance(NamedTuple):
     partial_matches: int
     waiting: int  # events that have come, but are not decided yet
     oldest: int | None = None  # end of the oldest event that is remembered
+    repeated: pa.Table | None = None  # events that were dropped because they waited already
 
 
 class Remembered(NamedTuple):
@@ -91,7 +93,9 @@ def advance(job: ShardJob, line: Line, memory: bytes | None, arrived: pa.Table |
         waiting = (
             arrived if waiting is None else pa.concat_tables([fitting(waiting, arrived.schema), arrived])
         )
-    due = None
+    due, repeated = None, None
+    if waiting is not None and job.repeated == "drop":
+        waiting, repeated = _without_repeated(waiting, job.keys)
     if waiting is not None and not line.at_once:
         ripe = pc.less_equal(waiting.column("end"), until)
         due, waiting = waiting.filter(ripe), waiting.filter(pc.invert(ripe))
@@ -107,10 +111,23 @@ def advance(job: ShardJob, line: Line, memory: bytes | None, arrived: pa.Table |
         )
     held = 0 if waiting is None else waiting.num_rows
     if not held and not state.keys.size:
-        return Advance(None, found, None, 0, 0, 0)
+        return Advance(None, found, None, 0, 0, 0, None, repeated)
     kept = remember(Remembered(state, waiting))
     wakeup, oldest = _wakeup(plan, state, waiting), _oldest(state, waiting)
-    return Advance(kept, found, wakeup, state.keys.size, state.partial_matches, held, oldest)
+    return Advance(kept, found, wakeup, state.keys.size, state.partial_matches, held, oldest, repeated)
+
+
+def _without_repeated(events: pa.Table, keys: int) -> tuple[pa.Table, pa.Table | None]:
+    """The events without those whose source, id, time and key an earlier one has, and those, if there are any."""
+    named = ("origin", "id", "start", "end", *(f"key{number}" for number in range(keys)))
+    same = [name for name in named if name in events.column_names]
+    numbered = events.select(same).append_column("row", pa.array(np.arange(events.num_rows)))
+    first = numbered.group_by(same, use_threads=False).aggregate([("row", "min")]).column("row_min")
+    if len(first) == events.num_rows:
+        return events, None
+    is_first = np.zeros(events.num_rows, np.bool_)
+    is_first[first.to_numpy()] = True
+    return events.filter(pa.array(is_first)), events.filter(pa.array(~is_first))
 
 
 def split(job: ShardJob, line: Line, memory: bytes, bits: int) -> tuple[bytes | None, bytes | None]:

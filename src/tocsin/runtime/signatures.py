@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.program import Array
 
 _PLAIN = 1024
@@ -21,7 +21,7 @@ def signatures(bits: Array) -> tuple[Array, Array]:
     return which, bits[first]
 
 
-@nb.njit(cache=True)
+@kernel
 def _numbered(bits):  # type: ignore[no-untyped-def]
     """A number for each row, counted from 0 in the order of their first appearance, and where that is."""
     size = 64

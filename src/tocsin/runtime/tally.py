@@ -11,6 +11,7 @@ Arrow bytes (see `pack`):
 | `blocks` | | how many lines the pieces of text files have |
 | `match` | name of a pattern | its matches |
 | `late` | number of a job | events that came too late for it |
+| `repeated` | number of a job | events that it had already and did not use again |
 | `figures` | number of a job | one row of numbers about a shard |
 
 So one pass over what is kept of a micro-batch gives all its numbers, and only what there is of something is written.
@@ -35,7 +36,7 @@ TOLD = pa.schema(
     ]
 )
 TALLY, ASKED, DEAD, BLOCKS = "tally", "asked", "dead", "blocks"
-MATCH, LATE, FIGURES = "match", "late", "figures"
+MATCH, LATE, REPEATED, FIGURES = "match", "late", "repeated", "figures"
 
 
 def number_lines(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -149,6 +150,7 @@ def _told(kind: str, name: str, rows: int, table: pa.Table | None) -> pa.RecordB
 LATE_ROWS = pa.schema(
     [
         pa.field("job", pa.string()),
+        pa.field("line", pa.int32()),
         pa.field("origin", pa.int64()),
         pa.field("reason", pa.string()),
         pa.field("type", pa.string()),
@@ -162,7 +164,10 @@ LATE_ROWS = pa.schema(
 
 
 def late_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The late events in rows `name, packed`, whatever columns they travelled with; keys and attributes as JSON."""
+    """Events that were set aside, in rows `name, packed`, whatever columns they travelled with; repeated ones have no reason.
+
+    Keys and attributes are told as JSON.
+    """
     for batch in batches:
         for job, data in zip(batch.column("name").to_pylist(), batch.column("packed"), strict=True):
             rows = [_late_row(job, row) for row in from_ipc(data.as_buffer()).to_pylist()]
@@ -172,7 +177,7 @@ def late_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _late_row(job: str, row: dict[str, object]) -> dict[str, object]:
     key = [row[name] for name in sorted(row) if name.startswith("key")]
     return {
-        **{name: row.get(name) for name in ("origin", "reason", "type", "end")},
+        **{name: row.get(name) for name in ("origin", "line", "reason", "type", "end")},
         "job": job,
         "start": row.get("start", row["end"]),
         "id": str(row["id"]),

@@ -7,16 +7,16 @@ become one token. Of several ways, the one with the least names stays, and then 
 one kind run out in the order they were started, so each kind is a queue.
 
 Tokens and nodes are rows of int64 tables. Everything is allocated before an event is looked at, for the most that event
-can need: tokens it touches × moves.
+can need: tokens it touches × moves, but no more than are allowed at all.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.growing import grown
 from tocsin.runtime.program import (
     AND,
@@ -87,17 +87,17 @@ def layout(program: Program) -> Array:
     )
 
 
-@nb.njit(cache=True)
+@kernel
 def _has(mask, number):  # type: ignore[no-untyped-def]
     return (mask >> number) & 1 != 0
 
 
-@nb.njit(cache=True)
+@kernel
 def _bit(bits, row, number):  # type: ignore[no-untyped-def]
     return (bits[row, number >> 6] >> np.uint64(number & 63)) & np.uint64(1) != 0
 
 
-@nb.njit(cache=True)
+@kernel
 def _looks_at(domain, state, bits, row):  # type: ignore[no-untyped-def]
     """Whether an event can mean anything to tokens of a state."""
     for word in range(domain.shape[1]):  # noqa: SIM110  (a kernel has no generators)
@@ -106,7 +106,7 @@ def _looks_at(domain, state, bits, row):  # type: ignore[no-untyped-def]
     return False
 
 
-@nb.njit(cache=True)
+@kernel
 def _compare(kinds, ranks, relation, left, right):  # type: ignore[no-untyped-def]
     if left < 0 or right < 0:
         return UNKNOWN
@@ -128,7 +128,7 @@ def _compare(kinds, ranks, relation, left, right):  # type: ignore[no-untyped-de
     return FALSE
 
 
-@nb.njit(cache=True)
+@kernel
 def _holds(specs, code, spec, bits, cells, row, kinds, ranks, bound, stack):  # type: ignore[no-untyped-def]
     """Whether a spec holds for an event, given the bound variables, which may gain some."""
     if not _bit(bits, row, specs[spec, 0]):
@@ -173,14 +173,14 @@ def _holds(specs, code, spec, bits, cells, row, kinds, ranks, bound, stack):  # 
     return stack[0] == TRUE
 
 
-@nb.njit(cache=True)
+@kernel
 def _unbind(pool, token, bound):  # type: ignore[no-untyped-def]
     """The variables of a token, all unset for a start state."""
     for variable in range(len(bound)):
         bound[variable] = pool[token, TOKEN_WIDTH + variable] if token >= 0 else -1
 
 
-@nb.njit(cache=True)
+@kernel
 def _first_spec(  # type: ignore[no-untyped-def]
     specs, spec_list, code, first, last, bits, cells, row, kinds, ranks, pool, token, bound, stack
 ):
@@ -193,7 +193,7 @@ def _first_spec(  # type: ignore[no-untyped-def]
     return -1
 
 
-@nb.njit(cache=True)
+@kernel
 def _taken_as(  # type: ignore[no-untyped-def]
     tests, specs, spec_list, code, test, bits, cells, row, kinds, ranks, pool, token, bound, stack
 ):
@@ -236,7 +236,7 @@ def _taken_as(  # type: ignore[no-untyped-def]
     )
 
 
-@nb.njit(cache=True)
+@kernel
 def _in_domain(  # type: ignore[no-untyped-def]
     states,
     moves,
@@ -282,7 +282,7 @@ def _in_domain(  # type: ignore[no-untyped-def]
     return False
 
 
-@nb.njit(cache=True)
+@kernel
 def _new_node(nodes, counts, parent, ref, role, time, start):  # type: ignore[no-untyped-def]
     node = counts[NODES]
     counts[NODES] += 1
@@ -302,7 +302,7 @@ def _new_node(nodes, counts, parent, ref, role, time, start):  # type: ignore[no
     return node
 
 
-@nb.njit(cache=True)
+@kernel
 def _canonical_child(nodes, counts, parent, ref, role, time, start):  # type: ignore[no-untyped-def]
     """The node that stands for one more event on a canonical path, whatever the event's name."""
     child = nodes[parent, CHILD]
@@ -313,7 +313,7 @@ def _canonical_child(nodes, counts, parent, ref, role, time, start):  # type: ig
     return _new_node(nodes, counts, parent, ref, role, time, start)
 
 
-@nb.njit(cache=True)
+@kernel
 def _child(nodes, counts, parent, ref, role, time, start):  # type: ignore[no-untyped-def]
     """The node for one more event on a path; the same node for the same event or timer under the same name."""
     canon = -1
@@ -333,7 +333,7 @@ def _child(nodes, counts, parent, ref, role, time, start):  # type: ignore[no-un
     return node
 
 
-@nb.njit(cache=True)
+@kernel
 def _compare_names(nodes, left, right):  # type: ignore[no-untyped-def]
     """Below, at or above zero as the names on one path come before, equal or come after those on another as long."""
     order = np.int64(0)
@@ -344,7 +344,7 @@ def _compare_names(nodes, left, right):  # type: ignore[no-untyped-def]
     return order
 
 
-@nb.njit(cache=True)
+@kernel
 def _less_bound(kinds, ranks, bound, other):  # type: ignore[no-untyped-def]
     """Whether some variables come before others: unset first, then by kind and value."""
     for variable in range(len(bound)):
@@ -359,7 +359,7 @@ def _less_bound(kinds, ranks, bound, other):  # type: ignore[no-untyped-def]
     return False
 
 
-@nb.njit(cache=True)
+@kernel
 def _known(pool, nodes, where, slot):  # type: ignore[no-untyped-def]
     """Whether there is an equal token already; it gets the lesser names of the two."""
     node = pool[slot, NODE]
@@ -376,7 +376,7 @@ def _known(pool, nodes, where, slot):  # type: ignore[no-untyped-def]
     return False
 
 
-@nb.njit(cache=True)
+@kernel
 def _emit(kinds, ranks, nodes, found, counts, node, key, bound):  # type: ignore[no-untyped-def]
     """Note a match, or another way to a match that is noted already."""
     canon = nodes[node, CANON]
@@ -395,7 +395,7 @@ def _emit(kinds, ranks, nodes, found, counts, node, key, bound):  # type: ignore
         found[match, MATCH_WIDTH + variable] = bound[variable]
 
 
-@nb.njit(cache=True)
+@kernel
 def _go(  # type: ignore[no-untyped-def]
     moves,
     steps,
@@ -421,6 +421,10 @@ def _go(  # type: ignore[no-untyped-def]
     """Make one move: the tokens it leads to become pending, a match is noted."""
     check = moves[move, 3]
     if check >= 0 and token >= 0 and start <= pool[token, where[LINK_AT] + check]:
+        return
+    made = moves[move, 6] - moves[move, 5]
+    if counts[FREE] < made or counts[NODES] + 2 > len(nodes) or counts[MATCHES] == len(found):
+        counts[OVERFLOW] = key + 1
         return
     node = _child(nodes, counts, pool[token, NODE] if token >= 0 else 0, ref, role, end, start)
     if moves[move, 4]:
@@ -460,7 +464,7 @@ def _go(  # type: ignore[no-untyped-def]
         counts[LIVE] += 1
 
 
-@nb.njit(cache=True)
+@kernel
 def _append(where, pool, lists, queues, slot):  # type: ignore[no-untyped-def]
     """Hang a token into the list of its state and into the queues of its timers."""
     state = pool[slot, STATE]
@@ -495,7 +499,7 @@ def _append(where, pool, lists, queues, slot):  # type: ignore[no-untyped-def]
             queues[TAIL, timer] = slot
 
 
-@nb.njit(cache=True)
+@kernel
 def _stop_timer(where, pool, queues, slot, timer):  # type: ignore[no-untyped-def]
     if pool[slot, where[TIMER_AT] + timer] == NEVER:
         return
@@ -511,7 +515,7 @@ def _stop_timer(where, pool, queues, slot, timer):  # type: ignore[no-untyped-de
     pool[slot, where[TIMER_AT] + timer] = NEVER
 
 
-@nb.njit(cache=True)
+@kernel
 def _remove(where, pool, free, nodes, counts, lists, queues, slot):  # type: ignore[no-untyped-def]
     """Take a token out of every list and free its slot."""
     state, before, after = pool[slot, STATE], pool[slot, PREVIOUS], pool[slot, NEXT]
@@ -542,7 +546,7 @@ def _remove(where, pool, free, nodes, counts, lists, queues, slot):  # type: ign
     counts[LIVE] -= 1
 
 
-@nb.njit(cache=True)
+@kernel
 def _due(timers, where, pool, queues, until):  # type: ignore[no-untyped-def]
     """The timer that runs out next, up to `until`; -1 if none does. Equal ones go by name."""
     best = -1
@@ -557,7 +561,7 @@ def _due(timers, where, pool, queues, until):  # type: ignore[no-untyped-def]
     return best
 
 
-@nb.njit(cache=True)
+@kernel
 def run(program, rows, values, where, pool, free, nodes, found, counts, token_offsets, alive, until, limit):  # type: ignore[no-untyped-def]
     """Feed the rows of every key to its tokens, then let timers up to `until` run out.
 
@@ -612,7 +616,10 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
                 for state in range(len(states)):
                     if lists[SIZE, state] > 0 and _looks_at(domain, state, bits, row):
                         touched += lists[SIZE, state]
-            most = touched * fanout + 1
+            if counts[LIVE] > limit:
+                counts[OVERFLOW] = key + 1
+                return pool, nodes, found
+            most = min(touched * fanout, limit + fanout) + 1
             if counts[FREE] < most:
                 size = len(pool)
                 larger = size + max(size, most)
@@ -629,9 +636,6 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
                 nodes = grown(nodes, 2 * (len(nodes) + most))
             if counts[MATCHES] + most > len(found):
                 found = grown(found, 2 * len(found) + most)
-            if counts[LIVE] > limit:
-                counts[OVERFLOW] = key + 1
-                return pool, nodes, found
             if timer >= 0:
                 token = queues[HEAD, timer]
                 state, time = pool[token, STATE], pool[token, where[TIMER_AT] + timer]
@@ -699,6 +703,8 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
                         if token < 0:
                             break
                 row += 1
+            if counts[OVERFLOW]:
+                return pool, nodes, found
             # The tokens that the event made begin to wait.
             for at in range(counts[PENDING]):
                 _append(where, pool, lists, queues, pending[at])
@@ -706,7 +712,7 @@ def run(program, rows, values, where, pool, free, nodes, found, counts, token_of
     return pool, nodes, found
 
 
-@nb.njit(cache=True)
+@kernel
 def unroll(nodes, ends):  # type: ignore[no-untyped-def]
     """The events on the paths to the given nodes, first event first: offsets, refs, roles, ends and starts."""
     offsets = np.zeros(len(ends) + 1, np.int64)
@@ -725,7 +731,7 @@ def unroll(nodes, ends):  # type: ignore[no-untyped-def]
     return offsets, refs, roles, times, begins
 
 
-@nb.njit(cache=True)
+@kernel
 def first_of(nodes, ends):  # type: ignore[no-untyped-def]
     """The node of the first event on the path to each of the given nodes."""
     first = np.empty(len(ends), np.int64)
@@ -737,7 +743,7 @@ def first_of(nodes, ends):  # type: ignore[no-untyped-def]
     return first
 
 
-@nb.njit(cache=True)
+@kernel
 def reachable(nodes, ends, count):  # type: ignore[no-untyped-def]
     """Which of the first `count` nodes lie on the path to one of `ends`, or on its canonical path."""
     keep = np.zeros(count, np.bool_)

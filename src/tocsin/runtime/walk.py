@@ -11,10 +11,10 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 
 from tocsin.runtime import table
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.grouped import Events
 from tocsin.runtime.program import Array, Walk
 from tocsin.runtime.table import CLEAR, EMIT, FIRST, KEEP, Cells
@@ -39,7 +39,7 @@ def start(program: Walk) -> Walks:
     return Walks(np.empty(0, np.int64), (), np.empty((0, program.registers, 2), np.int64))
 
 
-@nb.njit(cache=True)
+@kernel
 def _run(  # type: ignore[no-untyped-def]
     plain,
     next,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba as nb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.interning import Interned
 from tocsin.runtime.leaves import Leaves
 from tocsin.runtime.program import EQ, FALSE, GE, GT, LE, LT, NE, TRUE, UNKNOWN, Array, travelling
@@ -102,7 +102,7 @@ def _truth(
             raise TypeError(f"unknown condition {other!r}")
 
 
-@nb.njit(cache=True)
+@kernel
 def _compare(relation, left_offsets, left, right_offsets, right, kinds, ranks):  # type: ignore[no-untyped-def]
     """The truth of a comparison in each match: that of every pair of values, unknown where there is none."""
     found = np.full(len(left_offsets) - 1, UNKNOWN, np.int64)
@@ -123,7 +123,7 @@ def _compare(relation, left_offsets, left, right_offsets, right, kinds, ranks): 
     return found
 
 
-@nb.njit(cache=True)
+@kernel
 def _pair(relation, a, b, kinds, ranks):  # type: ignore[no-untyped-def]
     """One comparison; see `values.compare`."""
     if a == _MISSING or b == _MISSING:

@@ -7,11 +7,11 @@ times and decimals of up to 18 digits as 8 bytes; texts and bytes as they are. S
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tocsin.runtime.compiling import inlined, kernel
 from tocsin.runtime.program import Array
 
 _SEED = np.uint64(42)
@@ -105,29 +105,29 @@ def _as_integers(column: pa.Array) -> tuple[Array, bool]:
     return values.astype(np.int64, copy=False), wide
 
 
-@nb.njit(cache=True, inline="always")
+@inlined
 def _rotate(x, by):  # type: ignore[no-untyped-def]
     return (x << np.uint64(by)) | (x >> np.uint64(64 - by))
 
 
-@nb.njit(cache=True, inline="always")
+@inlined
 def _finish(x):  # type: ignore[no-untyped-def]
     x = (x ^ (x >> np.uint64(33))) * _P2
     x = (x ^ (x >> np.uint64(29))) * _P3
     return x ^ (x >> np.uint64(32))
 
 
-@nb.njit(cache=True, inline="always")
+@inlined
 def _round(lane, word):  # type: ignore[no-untyped-def]
     return _rotate(lane + word * _P2, 31) * _P1
 
 
-@nb.njit(cache=True, inline="always")
+@inlined
 def _take_word(x, word):  # type: ignore[no-untyped-def]
     return _rotate(x ^ _round(np.uint64(0), word), 27) * _P1 + _P4
 
 
-@nb.njit(cache=True)
+@kernel
 def _hash_ints(hashes, values, valid, rows):  # type: ignore[no-untyped-def]
     for i in range(len(values)):
         if len(valid) and not valid[i]:
@@ -138,7 +138,7 @@ def _hash_ints(hashes, values, valid, rows):  # type: ignore[no-untyped-def]
         hashes[row] = _finish(_rotate(x, 23) * _P2 + _P3)
 
 
-@nb.njit(cache=True)
+@kernel
 def _hash_longs(hashes, values, valid, rows):  # type: ignore[no-untyped-def]
     for i in range(len(values)):
         if len(valid) and not valid[i]:
@@ -147,7 +147,7 @@ def _hash_longs(hashes, values, valid, rows):  # type: ignore[no-untyped-def]
         hashes[row] = _finish(_take_word(hashes[row] + _P5 + np.uint64(8), np.uint64(values[i])))
 
 
-@nb.njit(cache=True, inline="always")
+@inlined
 def _word(data, at, size):  # type: ignore[no-untyped-def]
     """The `size` bytes from `at` on as a number, the least significant first."""
     word = np.uint64(0)
@@ -156,7 +156,7 @@ def _word(data, at, size):  # type: ignore[no-untyped-def]
     return word
 
 
-@nb.njit(cache=True)
+@kernel
 def _hash_bytes(hashes, data, offsets, valid, rows):  # type: ignore[no-untyped-def]
     for i in range(len(offsets) - 1):
         if len(valid) and not valid[i]:

@@ -9,9 +9,9 @@ from tocsin.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What became of the events of a source: read = used + irrelevant + dead + late, `limited` being irrelevant.
+    """What became of the events of a source: read = used + irrelevant + dead + late + repeated, `limited` being irrelevant.
 
-    Only a stream has late events.
+    Only a stream has late and repeated events.
     """
 
     read: int
@@ -20,14 +20,16 @@ class Counters:
     dead: int
     limited: int
     late: int = 0
+    repeated: int = 0
 
     def checked(self, source: str) -> Counters:
         """These counters, or an error if an event got lost between reading and detection."""
-        if self.read != self.used + self.irrelevant + self.dead + self.late:
-            late = f", {self.late:,} late" if self.late else ""
+        if self.read != self.used + self.irrelevant + self.dead + self.late + self.repeated:
+            others = (("late", self.late), ("repeated", self.repeated))
+            aside = "".join(f", {count:,} {what}" for what, count in others if count)
             raise InputError(
                 "counters",
-                f"the events of {source} do not add up: read {self.read:,}, but {self.used:,} used{late}, "
+                f"the events of {source} do not add up: read {self.read:,}, but {self.used:,} used{aside}, "
                 f"{self.irrelevant:,} irrelevant and {self.dead:,} dead",
                 hint="run it again, and make sure that the files do not change while they are read",
             )
@@ -37,5 +39,5 @@ class Counters:
         return Counters(*(a + b for a, b in zip(self.numbers, other.numbers, strict=True)))
 
     @property
-    def numbers(self) -> tuple[int, int, int, int, int, int]:
-        return self.read, self.used, self.irrelevant, self.dead, self.limited, self.late
+    def numbers(self) -> tuple[int, int, int, int, int, int, int]:
+        return self.read, self.used, self.irrelevant, self.dead, self.limited, self.late, self.repeated

@@ -37,6 +37,7 @@ class StreamOptions:
     idle: int | None = None
     shards: int | None = None
     late: str = "fail"
+    repeated: str = "keep"
     ahead: int | None = None  # how far ahead of the clock on the wall events may lie; None for any
 
     @classmethod
@@ -64,7 +65,7 @@ class StreamOptions:
             None if idle is None else _microseconds("idle", idle),
             shards,
             late,
-            None if ahead == "any" else _microseconds("ahead", ahead),
+            ahead=None if ahead == "any" else _microseconds("ahead", ahead),
         )
 
     def pace(self, own: Detection | None) -> PaceSettings:
@@ -161,7 +162,14 @@ def stream_plan(
     lines = tuple(line_of(compiled, own, at_once=pace.mode == "best-effort") for pace, own in paces.items())
     allowed = "any" if options.ahead is None else format_duration(options.ahead)
     shard_job = ShardJob(
-        lines, job.schema, job.keys, shards if columns.key else 1, limit, options.late, allowed
+        lines,
+        job.schema,
+        job.keys,
+        shards if columns.key else 1,
+        limit,
+        options.late,
+        options.repeated,
+        allowed,
     )
     domain = np.bitwise_or.reduce([mask for one in compiled.plan.detectors for mask in one.program.domain])
     return StreamPlan(shard_job, tuple(paces), schema, domain)

@@ -2,7 +2,7 @@
 
 | metric | labels | what it tells |
 |---|---|---|
-| `tocsin_events_total` | query, source, use | events that were used, irrelevant, late or dead |
+| `tocsin_events_total` | query, source, use | events that were used, irrelevant, late, repeated or dead |
 | `tocsin_matches_total` | query, subscription | matches |
 | `tocsin_batch_seconds` | query | how long micro-batches take, a histogram |
 | `tocsin_decided_timestamp_seconds` | query | how far everything is decided: the watermark |
@@ -71,7 +71,7 @@ class Metrics:
         """Take in a micro-batch."""
         query = seen.query
         for name, counters in seen.sources.items():
-            for use in ("used", "irrelevant", "late", "dead"):
+            for use in ("used", "irrelevant", "late", "repeated", "dead"):
                 self._events.labels(query, name, use).inc(getattr(counters, use))
         for name, count in seen.matches.items():
             self._matches.labels(query, name).inc(count)

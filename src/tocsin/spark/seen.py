@@ -60,9 +60,8 @@ class Seen:
     def __str__(self) -> str:
         total = self.total
         found = ", ".join(f"{count:,} {name}" for name, count in self.matches.items() if count)
-        aside = "".join(
-            f", {count:,} {what}" for what, count in (("late", total.late), ("dead", total.dead)) if count
-        )
+        others = (("late", total.late), ("repeated", total.repeated), ("dead", total.dead))
+        aside = "".join(f", {count:,} {what}" for what, count in others if count)
         unheard = [
             name for name, moment in self.reached.items() if moment is None and name not in self.silent
         ]

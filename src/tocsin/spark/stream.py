@@ -32,7 +32,7 @@ from tocsin.runtime.buckets import Head, step
 from tocsin.runtime.carry_over import Outline, carried_over, in_common, outline
 from tocsin.runtime.pack import from_ipc, to_ipc
 from tocsin.runtime.shard import LONG_AGO, ShardJob, late_rows, set_aside
-from tocsin.runtime.tally import FIGURES, LATE, MATCH
+from tocsin.runtime.tally import FIGURES, LATE, MATCH, REPEATED
 
 if TYPE_CHECKING:
     from tocsin.spark.lines import StreamPlan
@@ -175,7 +175,8 @@ class ShardProcessor(StatefulProcessor):
                     matches[one["values"]] = matches.get(one["values"], 0) + one["counts"]
             if done.late is not None:
                 late += done.late.num_rows
-                out.append((LATE, to_ipc(done.late)))
+                out.append((LATE, to_ipc(_of_line(number, done.late))))
+            out += [(REPEATED, to_ipc(_of_line(number, again))) for again in done.repeated]
         self._head.update((pickle.dumps((VERSION, self._purpose, heads, paces), protocol=5),))
         in_time = 0 if arrived is None else arrived.num_rows
         came = Came(in_time + early, early, late, sum(one.events for one in told), matches)
@@ -293,6 +294,11 @@ def _plain(events: pa.Table) -> pa.Table:
             plain = field.with_type(field.type.value_type)
             events = events.set_column(at, plain, events.column(at).cast(plain.type))
     return events
+
+
+def _of_line(number: int, events: pa.Table) -> pa.Table:
+    """Events that were set aside by a line; another may do the same with the same event."""
+    return events.append_column("line", pa.array([number] * events.num_rows, pa.int32()))
 
 
 def remembered_figures(shard: int, head: bytes) -> pa.Table:

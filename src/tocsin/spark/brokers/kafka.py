@@ -7,12 +7,15 @@ The connector is Java and not part of PySpark. It must be there when Spark start
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pyspark
 from py4j.protocol import Py4JJavaError
+from pyspark import TaskContext
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -41,6 +44,7 @@ _FAILURES = (
     ),
     ("SSLHandshakeException", "broker-not-trusted", "ca must hold the authority that signed the certificate"),
     ("UnknownTopicOrPartitionException", "no-topic", "create the topic, or check how it is spelled"),
+    ("InvalidTopicException", "no-topic", "a topic has letters, digits, ., _ and -"),
     ("OffsetOutOfRangeException", "messages-gone", "let the topic keep more, or go on with missing='skip'"),
     ("failOnDataLoss", "messages-gone", "let the topic keep more, or go on with missing='skip'"),
     ("TimeoutException", "broker-unreachable", "is it running, and are address, port and TLS right?"),
@@ -106,13 +110,61 @@ def stream_kafka(spark: SparkSession, server: KafkaServer, what: KafkaInput) -> 
     return _messages(spark.readStream.option("maxOffsetsPerTrigger", str(what.max_per_batch)), server, what)
 
 
-def write_kafka(messages: DataFrame, server: KafkaServer, topic: str | None = None) -> None:
+def write_kafka(
+    messages: DataFrame, server: KafkaServer, topic: str | None = None, *, once: bool = False
+) -> None:
     """Write a table to a topic, or each message to its own; returns when Kafka has them all.
 
     At least once: a task that is run again writes its messages again. The `id` goes along as a header.
+
+    Args:
+        once: let a task that would be run again fail instead, for a caller that looks for itself what is there.
     """
     _check_connector(messages.sparkSession)
-    _rows(messages, topic).write.format("kafka").options(**_producer(server)).mode("append").save()
+    rows = _rows(messages, topic)
+    if once:
+        rows = rows.mapInArrow(_first_time, rows.schema)
+    rows.write.format("kafka").options(**_producer(server)).mode("append").save()
+
+
+def _first_time(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    task = TaskContext.get()
+    refuse_second(0 if task is None else task.attemptNumber())
+    yield from batches
+
+
+def refuse_second(attempt: int) -> None:
+    """Let a task send only once: the second time it would send again what it had sent."""
+    if attempt:
+        raise BrokerError(
+            "sending-interrupted",
+            "a task was cut short while it sent to Kafka",
+            hint="run it again: what was sent is read back, and the rest is sent",
+        )
+
+
+def end_offsets(spark: SparkSession, server: KafkaServer, topic: str) -> dict[int, int]:
+    """How many messages each partition of a topic has had so far; none if there is no such topic."""
+    _check_connector(spark)
+    jvm: Any = spark.sparkContext._jvm
+    settings = jvm.java.util.HashMap()
+    for name, value in _client(server).items():
+        settings.put(name.removeprefix("kafka."), value)
+    settings.put("default.api.timeout.ms", str(int(server.patience * 1000)))
+    for what in ("key", "value"):
+        settings.put(f"{what}.deserializer", "org.apache.kafka.common.serialization.ByteArrayDeserializer")
+    try:
+        consumer = jvm.org.apache.kafka.clients.consumer.KafkaConsumer(settings)
+        try:
+            partitions = jvm.java.util.ArrayList()
+            for one in consumer.partitionsFor(topic) or ():
+                partitions.add(jvm.org.apache.kafka.common.TopicPartition(topic, one.partition()))
+            ends = consumer.endOffsets(partitions)
+            return {one.partition(): int(ends[one]) for one in ends}
+        finally:
+            consumer.close()
+    except Py4JJavaError as problem:
+        raise kafka_error(problem) or problem from problem
 
 
 def kafka_sink(messages: DataFrame, server: KafkaServer, topic: str | None = None) -> DataStreamWriter:

@@ -77,6 +77,7 @@ class NatsSession:
         self.server = server
         self._loop = asyncio.new_event_loop()
         self._client: Client | None = None
+        self._jetstream: tuple[Client, JetStreamContext] | None = None
         self._lost: asyncio.Future[None] | None = None  # done when the connection is gone
         self._refusal = ""
         self._tls = tls_context(server.access)
@@ -89,6 +90,12 @@ class NatsSession:
     def run(self, step: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
         """The result of a step, which is done again from its start when the connection breaks."""
         return self._loop.run_until_complete(self._retry(step))
+
+    def jetstream(self, client: Client) -> JetStreamContext:
+        """The JetStream of a connection, the same each time: every one of them listens for answers of its own."""
+        if self._jetstream is None or self._jetstream[0] is not client:
+            self._jetstream = client, client.jetstream()
+        return self._jetstream[1]
 
     async def _retry(self, step: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
         deadline = time.monotonic() + self.server.patience
@@ -183,6 +190,15 @@ async def _state(jetstream: JetStreamContext, stream: str) -> StreamState:
         )
     last = info.state.last_seq
     return StreamState(info.state.first_seq if info.state.messages else last + 1, last)
+
+
+def stream_of(session: NatsSession, subject: str) -> str:
+    """The stream that keeps the messages to a subject."""
+
+    async def ask(client: Client) -> str:
+        return str(await client.jetstream()._jsm.find_stream_name_by_subject(subject))
+
+    return session.run(ask)
 
 
 class _Pull:
@@ -286,7 +302,7 @@ def publish(session: NatsSession, messages: Sequence[Outgoing]) -> None:
     """Send messages and wait until the stream has stored them all."""
 
     async def send(client: Client) -> None:
-        jetstream = client.jetstream()
+        jetstream = session.jetstream(client)
         waiting = []
         for message in messages:
             headers = dict(message.headers)
@@ -295,10 +311,11 @@ def publish(session: NatsSession, messages: Sequence[Outgoing]) -> None:
             waiting.append(
                 await jetstream.publish_async(message.topic, message.value, headers=headers or None)
             )
-        answers = await asyncio.wait_for(
-            asyncio.gather(*waiting, return_exceptions=True), session.server.patience
-        )
-        for message, answer in zip(messages, answers, strict=True):
+        _, unanswered = await asyncio.wait(waiting, timeout=session.server.patience)
+        if unanswered:
+            raise nats.errors.TimeoutError
+        for message, future in zip(messages, waiting, strict=True):
+            answer = nats.errors.ConnectionClosedError() if future.cancelled() else future.exception()
             if isinstance(answer, nats.js.errors.NoStreamResponseError):
                 # Raises "no such stream", unless the server only had not finished starting.
                 await jetstream._jsm.find_stream_name_by_subject(message.topic)
@@ -308,9 +325,11 @@ def publish(session: NatsSession, messages: Sequence[Outgoing]) -> None:
                     f"NATS at {session.server.where} did not store a message to {message.topic}: {answer.description}",
                     hint="the limits of the stream are reached, or it does not accept such a message",
                 ) from answer
-            if isinstance(answer, BaseException):
+            if answer is not None:
                 raise answer
 
+    if not messages:
+        return
     try:
         session.run(send)
     except nats.errors.MaxPayloadError as problem:

@@ -61,6 +61,12 @@ class Plan:
     composites: Mapping[
         str, tuple[EventType, ...]
     ]  # what the matches of subscriptions that others read become
+    kinds: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict
+    )  # what the matches of each have as events
+    looks_at: Mapping[str, frozenset[str] | None] = field(
+        default_factory=dict
+    )  # types of events; None for all
 
 
 def plan_jobs(
@@ -81,7 +87,23 @@ def plan_jobs(
         jobs = _jobs(pipeline, parsed, found, common)
     if found and errors is None:
         raise PipelineErrors(found)
-    return Plan(jobs, {name: parsed[name].composites for job in jobs for name in job.reads})
+    return Plan(
+        jobs,
+        {name: parsed[name].composites for job in jobs for name in job.reads},
+        {name: {} if isinstance(one, Sender) else one.composite.attributes for name, one in parsed.items()},
+        {name: _looks_at(one, pipeline.declarations.catalog(common)) for name, one in parsed.items()},
+    )
+
+
+def _looks_at(one: Parsed | Sender, catalog: Catalog) -> frozenset[str] | None:
+    """The types of events that a subscription looks at; None if it may be any, as where events must be adjacent."""
+    if isinstance(one, Sender) or _adjacent(one):
+        return None
+    own = one.subscription
+    patterns = (*(definition.pattern for definition in own.definitions), own.pattern)
+    return frozenset(
+        type for pattern in patterns for spec in specs(pattern) for type in catalog.members(spec.name)
+    )
 
 
 def _jobs(

@@ -23,6 +23,7 @@ from tocsin.spark.pipeline.model import Source
 _LISTED = "tocsin_listed"
 _PARSED = "tocsin_parsed"
 _CORRUPT = "tocsin_corrupt"
+MALFORMED = "tocsin_malformed"  # where it is known before a line is parsed
 _WHOLE_NUMBER = r"^-?\d{1,18}$"
 
 
@@ -34,10 +35,13 @@ class Lines:
     header: str | None = None
     names: tuple[str, ...] | None = None  # the fields of a CSV line
     marked: bool = False  # whether a row without text tells how many lines a block has, see `runtime.tally`
+    messages: bool = False  # whether every row stands for an event, as a message without a value does
 
     @property
     def is_event(self) -> Column:
         """Whether a line stands for an event at all."""
+        if self.messages:
+            return F.lit(True)
         filled = F.trim(TEXT) != ""
         own = filled if self.header is None else filled & (F.col(TEXT) != self.header)
         return own | F.col(TEXT).isNull() if self.marked else own
@@ -97,9 +101,13 @@ def parse_lines(frame: DataFrame, source: Source, header: str | None) -> Lines:
     return Lines(frame.withColumn(_PARSED, F.from_csv(TEXT, fields.toDDL(), options)), header, names)
 
 
-def malformed(source: Source) -> Column:
+def malformed(source: Source, lines: Lines) -> Column:
     """Why a line is no event of its format, in words; null if it is one."""
-    if source.format == "jsonl":
+    if MALFORMED in lines.frame.columns:
+        return F.coalesce(
+            F.col(MALFORMED), F.when(F.col(_PARSED).isNull(), F.lit("it is not one JSON object"))
+        )
+    if source.format != "csv":
         return F.when(F.col(_PARSED).isNull(), F.lit("it is not one JSON object"))
     # One field too few, one too many, or a quote without an end.
     corrupt = F.col(_PARSED).getField(_CORRUPT).isNotNull()
@@ -108,7 +116,7 @@ def malformed(source: Source) -> Column:
 
 def cells(source: Source, paths: Mapping[str, str]) -> Cells:
     """The values of parsed lines."""
-    return (JsonCells if source.format == "jsonl" else CsvCells)(F.col(_PARSED), paths)
+    return (CsvCells if source.format == "csv" else JsonCells)(F.col(_PARSED), paths)
 
 
 def _object() -> Column:

@@ -115,13 +115,14 @@ class Writer:
         kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
         try:
             rows = _Rows(kept)
-            late = self._late(kept) if rows.count(tally.LATE) else None
-            sources, reasons = _counters(self._plan, rows, {} if late is None else _late_by_source(late))
+            aside = self._set_aside(kept)
+            some = rows.count(tally.LATE) + rows.count(tally.REPEATED)
+            sources, reasons = _counters(self._plan, rows, _aside_by_source(aside) if some else {})
             matches = {
                 name: sum(rows.count(tally.MATCH, pattern) for pattern in found.patterns)
                 for name, found in self._plan.found.items()
             }
-            written = self._write(kept, rows, late, matches, batch)
+            written = self._write(kept, rows, aside, matches, batch)
             figures = rows.table(tally.FIGURES)
             reached, silent = self._reached(rows, figures)
         finally:
@@ -156,7 +157,7 @@ class Writer:
         return reached | waited_for, silent
 
     def _write(
-        self, kept: DataFrame, rows: _Rows, late: DataFrame | None, matches: Mapping[str, int], batch: int
+        self, kept: DataFrame, rows: _Rows, aside: DataFrame, matches: Mapping[str, int], batch: int
     ) -> dict[str, int]:
         """Write everything; returns how many rows each place got."""
         written: dict[str, int] = {}
@@ -177,8 +178,8 @@ class Writer:
             written[self._plan.pipeline.dead_letters.path] = count
         if self._plan.late is not None and self._plan.pipeline.late is not None:
             count = rows.count(tally.LATE)
-            shown = self._late(kept) if late is None else late
-            self._plan.late.write(_shown_late(shown, self._plan), count, batch)
+            late = aside.where(F.col("reason").isNotNull())
+            self._plan.late.write(_shown_late(late, self._plan), count, batch)
             written[self._plan.pipeline.late.path] = count
         return written
 
@@ -187,8 +188,9 @@ class Writer:
         own = kept.where((F.col("kind") == tally.MATCH) & F.col("name").isin(list(found.patterns)))
         return own.select("packed").mapInArrow(unpack, found.schema)
 
-    def _late(self, kept: DataFrame) -> DataFrame:
-        packed = kept.where(F.col("kind") == tally.LATE).select("name", "packed")
+    def _set_aside(self, kept: DataFrame) -> DataFrame:
+        """Late and repeated events."""
+        packed = kept.where(F.col("kind").isin(tally.LATE, tally.REPEATED)).select("name", "packed")
         rows = packed.mapInArrow(tally.late_rows, from_arrow_schema(tally.LATE_ROWS))
         names = F.array(*(F.lit(source.name) for source in self._plan.pipeline.sources))
         return rows.withColumn("source", names[F.col("origin")])
@@ -224,7 +226,9 @@ class _Rows:
         ]
 
 
-def _counters(plan: Plan, rows: _Rows, late: Mapping[str, int]) -> tuple[dict[str, Counters], dict[str, int]]:
+def _counters(
+    plan: Plan, rows: _Rows, aside: Mapping[str, tuple[int, int]]
+) -> tuple[dict[str, Counters], dict[str, int]]:
     """The counters of each source, checked, and the reasons of the dead."""
     counts: dict[tuple[str, str], int] = {}
     reasons: dict[str, int] = {}
@@ -238,9 +242,10 @@ def _counters(plan: Plan, rows: _Rows, late: Mapping[str, int]) -> tuple[dict[st
     for source in plan.pipeline.sources:
         name = source.name
         used, irrelevant, dead = (counts.get((name, use), 0) for use in (USED, IRRELEVANT, DEAD))
-        too_late = late.get(name, 0)
+        late, repeated = aside.get(name, (0, 0))
         read = sum(count for (own, _), count in counts.items() if own == name)
-        counters[name] = Counters(read, used - too_late, irrelevant, dead, 0, too_late).checked(name)
+        used -= late + repeated
+        counters[name] = Counters(read, used, irrelevant, dead, 0, late, repeated).checked(name)
     return counters, dict(sorted(reasons.items()))
 
 
@@ -259,14 +264,14 @@ def _check_arrived(plan: Plan, rows: _Rows) -> None:
             )
 
 
-def _late_by_source(late: DataFrame) -> dict[str, int]:
-    """How many events of each source are late for at least one job. One that is late for two is one event."""
-    per_job = late.groupBy("job", "source", "id", "start", "end").count()
-    events = per_job.groupBy("source", "id", "start", "end").agg(F.max("count").alias("count"))
-    return {
-        row["source"]: row["count"]
-        for row in events.groupBy("source").agg(F.sum("count").alias("count")).collect()
-    }
+def _aside_by_source(aside: DataFrame) -> dict[str, tuple[int, int]]:
+    """How many events of each source are late, and how many repeated, somewhere. One that is so twice is one event."""
+    event = ("source", "id", "start", "end")
+    late = F.count("reason").alias("late")
+    own = aside.groupBy("job", "line", *event).agg(late, F.count(F.lit(1)).alias("all"))
+    events = own.groupBy(*event).agg(F.max("late").alias("late"), F.max("all").alias("all"))
+    totals = events.groupBy("source").agg(F.sum("late").alias("late"), F.sum("all").alias("all"))
+    return {row["source"]: (row["late"], row["all"] - row["late"]) for row in totals.collect()}
 
 
 def _shown_late(late: DataFrame, plan: Plan) -> DataFrame:

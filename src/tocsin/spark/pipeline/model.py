@@ -15,14 +15,16 @@ from tocsin.algebra.subscription import Detection, Reading
 from tocsin.errors import PipelineError
 from tocsin.events import Catalog, EventType
 from tocsin.spark.completion import LANGUAGES as SENDING
+from tocsin.spark.pipeline.broker import BrokerFormat, Connection, Feed
 from tocsin.spark.pipeline.document import Document, Place
 
-SourceFormat = Literal["parquet", "jsonl", "csv", "table"]
+SourceFormat = Literal["parquet", "jsonl", "csv", "table"] | BrokerFormat
 TimeUnit = Literal["s", "ms", "us", "ns"]
 FileFormat = Literal["parquet", "jsonl"]
-SinkFormat = Literal["parquet", "jsonl", "table", "console"]
+SinkFormat = Literal["parquet", "jsonl", "table", "console"] | BrokerFormat
 Mode = Literal["error", "overwrite"]
 LateMode = Literal["fail", "drop", "keep"]
+RepeatedMode = Literal["keep", "drop"]
 
 AHEAD = 86_400_000_000  # a day: no time zone is so far off
 
@@ -42,7 +44,7 @@ class Source:
 
     name: str
     format: SourceFormat
-    location: str  # a path, or the name of a table
+    location: str  # a path, or the name of a table, or topics
     place: Place
     time: tuple[str, str] | None = None  # start and end, the same column twice for events without duration
     time_unit: TimeUnit | None = None
@@ -55,6 +57,7 @@ class Source:
     separator: str = ","
     stream: bool = False  # whether further events may come while the pipeline runs
     max_files: int | None = None  # of a stream of files, how many a micro-batch takes; None for all there are
+    feed: Feed | None = None  # what is read of a broker
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """Where matches go: each subscription into a folder or a table of its own, or the first `rows` into the report."""
+    """Where matches go: each subscription into a folder or a table of its own, all to a topic, or some into the report."""
 
     format: SinkFormat
     place: Place
@@ -137,14 +140,19 @@ class Sink:
     mode: Mode = "error"
     rows: int = 5
     table: str | None = None
+    connection: Connection | None = None  # of a broker, and what is sent there
+    topic: str | None = None
+    event_type: str | None = None  # of the matches as events; None for the name of the subscription
 
     @property
     def writes(self) -> bool:
         """Whether it writes anything, and does not only show some of it."""
-        return self.path is not None or self.table is not None
+        return self.path is not None or self.table is not None or self.topic is not None
 
     def place_of(self, subscription: str, sent: str | None = None) -> str:
-        """The folder or table of a subscription, or of the events of a type that it sends."""
+        """The folder, table or topic of a subscription, or of the events of a type that it sends."""
+        if self.topic is not None:
+            return f"{self.format}:{self.topic}/{subscription}" + (f".{sent}" if sent else "")
         if self.table is not None:
             return "_".join((self.table, subscription, *([sent.replace("::", "_")] if sent else ())))
         return f"{self.path}/{subscription}" + (f".{sent.replace('::', '.')}" if sent else "")
@@ -170,6 +178,9 @@ class Stream:
     once: bool = False  # use what is there, and stop
     delay: int = 10_000_000
     late: LateMode = "fail"
+    repeated: RepeatedMode = (
+        "keep"  # what becomes of an event whose id and time came before, and is not used yet
+    )
     shards: int | None = None
     detection: Detection | None = None
     sources: tuple[str, ...] = ()  # those that guaranteed and probabilistic detection wait for

@@ -36,7 +36,7 @@ def read_pipeline(path: str | Path) -> Pipeline:
     entries = tuple(_entry(table, Path(path).parent) for table in root.tables("subscription"))
     _check_present(root, "source", "subscription")
     _check_names(root, sources, entries, declarations)
-    files = [source.location for source in sources if source.format != "table"]
+    files = [source.location for source in sources if source.format != "table" and source.feed is None]
     stream = read_stream(root, sources)
     outputs = read_outputs(root, [entry.name for entry in entries], files, stream)
     pipeline = Pipeline(
@@ -57,7 +57,7 @@ def read_pipeline(path: str | Path) -> Pipeline:
     if not errors:
         # Only now: a pattern is read with the types and names that the rest of the file gives it.
         plan = plan_jobs(pipeline, errors)
-        if stream is not None:
+        if stream is not None and not errors:
             check_stream(pipeline, plan, root)
     if errors:
         raise PipelineErrors(errors)

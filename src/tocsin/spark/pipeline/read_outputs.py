@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import get_args
 
 from tocsin.errors import did_you_mean
+from tocsin.spark.pipeline.broker import BROKERS
 from tocsin.spark.pipeline.model import FileFormat, Mode, SideOutput, Sink, SinkFormat, Stream
+from tocsin.spark.pipeline.read_brokers import read_connection, read_topic
 from tocsin.spark.pipeline.read_sources import resolved
 from tocsin.spark.pipeline.table import Table
 
 BATCH = "batch="  # how the name of the folder of a micro-batch begins
 DESCRIPTION = "tocsin/pipeline.json"  # in a checkpoint: what the pipeline was that made it
 _MODES: tuple[Mode, ...] = get_args(Mode)
+_FORMATS: tuple[SinkFormat, ...] = ("parquet", "jsonl", "table", "console", *BROKERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,12 @@ def read_outputs(
         if not going_on:
             check_folder(table, folder, mode)
 
-    sinks = []
+    sinks: list[Sink] = []
     for table in root.tables("sink"):
         sink = _sink(table, subscriptions)
         table.finish()
+        if sink.connection is not None:
+            _check_broker(table, sink, sinks, stream)
         for name in sink.subscriptions if sink.path else ():
             check(table, f"{sink.path}/{name}", sink.mode)
         sinks.append(sink)
@@ -72,8 +77,7 @@ def is_checkpoint(folder: str) -> bool:
 
 
 def _sink(table: Table, subscriptions: Sequence[str]) -> Sink:
-    formats: tuple[SinkFormat, ...] = get_args(SinkFormat)
-    format = table.choice("format", formats)
+    format = table.choice("format", _FORMATS)
     names = table.texts("subscriptions")
     for name in names or ():
         if name not in subscriptions:
@@ -85,12 +89,34 @@ def _sink(table: Table, subscriptions: Sequence[str]) -> Sink:
         if format is None:
             table.names()  # which keys it may have depends on the format
         return Sink("console", table.place, chosen, rows=table.number("rows", 1) or 5)
+    for broker in BROKERS:
+        if broker == format:
+            return Sink(
+                broker,
+                table.place,
+                chosen,
+                connection=read_connection(table, broker),
+                topic=read_topic(table, broker),
+                event_type=table.text("event_type"),
+            )
     mode = table.choice("mode", _MODES, "error") or "error"
     if format == "table":
         prefix = table.text("table", required=True, hint="each subscription gets a table NAME_Subscription")
         return Sink(format, table.place, chosen, mode=mode, table=prefix)
     path = table.text("path", required=True)
     return Sink(format, table.place, chosen, None if path is None else resolved(table, path), mode)
+
+
+def _check_broker(table: Table, sink: Sink, others: Sequence[Sink], stream: Stream | None) -> None:
+    """A broker is told by streams only, and NATS of each match only once: it takes a second one for a repetition."""
+    if stream is None:
+        hint = "read the events as a stream, or write files"
+        table.note("bad-value", f"only a stream sends to {sink.format}", "format", hint, value=True)
+    for other in others:
+        both = set(sink.subscriptions) & set(other.subscriptions)
+        if both and sink.format == "nats" and other.connection == sink.connection:
+            message = f"{', '.join(sorted(both))} is sent to this NATS already"
+            table.note("duplicate-output", message, hint="let one stream copy from the other in NATS")
 
 
 def _side_output(table: Table) -> SideOutput:

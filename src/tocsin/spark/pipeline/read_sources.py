@@ -6,18 +6,21 @@ import glob
 from pathlib import Path
 from typing import get_args
 
+from tocsin.spark.pipeline.broker import BROKERS
 from tocsin.spark.pipeline.model import Limit, Source, SourceFormat, TimeUnit
+from tocsin.spark.pipeline.read_brokers import read_feed
 from tocsin.spark.pipeline.table import Table
 
 _WILDCARDS = "*?["
+FORMATS: tuple[SourceFormat, ...] = ("parquet", "jsonl", "csv", "table", *BROKERS)
 
 
 def read_source(table: Table) -> Source:
     """One source; a file that is not there is a mistake, too."""
     name = table.name("name", "a source") or ""
-    formats: tuple[SourceFormat, ...] = get_args(SourceFormat)
     units: tuple[TimeUnit, ...] = get_args(TimeUnit)
-    format = table.choice("format", formats)
+    format = table.choice("format", FORMATS)
+    feed = next((read_feed(table, broker) for broker in BROKERS if broker == format), None)
     type, event_type = table.text("type"), table.text("event_type")
     if type and event_type:
         hint = "a column with the type of each event, or one type for all of them"
@@ -26,7 +29,7 @@ def read_source(table: Table) -> Source:
     source = Source(
         name,
         format or "parquet",
-        _location(table, format),
+        _location(table, format) if feed is None else feed.location,
         table.place,
         _time(table),
         table.choice("time_unit", units) if "time_unit" in table.values else None,
@@ -38,6 +41,7 @@ def read_source(table: Table) -> Source:
         tuple(_limit(one) for one in table.tables("limit")),
         _separator(table, format),
         *_streaming(table, format),
+        feed,
     )
     table.finish()
     return source
@@ -45,6 +49,11 @@ def read_source(table: Table) -> Source:
 
 def _streaming(table: Table, format: SourceFormat | None) -> tuple[bool, int | None]:
     """Whether further events may come, and how many files are taken at once."""
+    if format in BROKERS:
+        if table.flag("stream") is False:
+            table.note("bad-value", "a broker is always a stream", "stream", "leave stream out", value=True)
+        _refuse_limit(table)
+        return True, None
     stream, files = bool(table.flag("stream")), table.number("max_files", 1)
     if stream and format == "table":
         table.note(
@@ -52,10 +61,15 @@ def _streaming(table: Table, format: SourceFormat | None) -> tuple[bool, int | N
         )
     if not stream and "max_files" in table.values:
         table.note("bad-value", "only a stream has max_files", "max_files", "say stream = true")
-    if stream and "limit" in table.values:
+    if stream:
+        _refuse_limit(table)
+    return stream, files
+
+
+def _refuse_limit(table: Table) -> None:
+    if "limit" in table.values:
         hint = "let the patterns leave them out, as with matches = 'next', or limit them where they are sent"
         table.note("limit-stream", "a stream cannot limit repeated events", "limit", hint)
-    return stream, files
 
 
 def _location(table: Table, format: SourceFormat | None) -> str:

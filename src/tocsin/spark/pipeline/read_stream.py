@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from tocsin.algebra.subscription import Detection
+from tocsin.spark.pipeline.broker import Feed
 from tocsin.spark.pipeline.jobs import Plan
-from tocsin.spark.pipeline.model import AHEAD, Entry, LateMode, Pipeline, Source, Stream
+from tocsin.spark.pipeline.loops import check_loops
+from tocsin.spark.pipeline.model import AHEAD, Entry, LateMode, Pipeline, RepeatedMode, Source, Stream
 from tocsin.spark.pipeline.read_sources import resolved
 from tocsin.spark.pipeline.table import Table
 
@@ -16,6 +18,7 @@ _AT_ONCE = ("once", "available-now")  # triggers that use what is there and stop
 _LIKELY = re.compile(r"probabilistic\(\s*(\d*\.?\d+)\s*\)")
 _PLAIN: tuple[Literal["best-effort", "guaranteed"], ...] = ("best-effort", "guaranteed")
 _LATE: tuple[LateMode, ...] = get_args(LateMode)
+_REPEATED: tuple[RepeatedMode, ...] = get_args(RepeatedMode)
 
 
 def read_stream(root: Table, sources: Sequence[Source]) -> Stream | None:
@@ -67,6 +70,7 @@ def _stream(table: Table, root: Table) -> Stream:
         once,
         10_000_000 if delay is None else delay,
         _late(table, root),
+        _repeated(table, detection),
         table.number("shards", 1),
         detection,
         sources,
@@ -99,6 +103,16 @@ def _late(table: Table, root: Table) -> LateMode:
     return late
 
 
+def _repeated(table: Table, detection: Detection | None) -> RepeatedMode:
+    """What becomes of repeated events; only those that wait can be told apart from those that come again."""
+    repeated = table.choice("repeated", _REPEATED, "keep") or "keep"
+    if repeated == "drop" and detection is not None and detection.mode == "best-effort":
+        message = "best effort uses events as they come, and does not know them again"
+        hint = "leave detection out: then events wait for delay, and repeated ones are found"
+        table.note("bad-value", message, "repeated", hint)
+    return repeated
+
+
 def _detection(table: Table) -> Detection | None:
     text = table.text("detection")
     if text is None:
@@ -114,9 +128,24 @@ def _detection(table: Table) -> Detection | None:
     return None
 
 
+def _check_feed(pipeline: Pipeline, source: Source, feed: Feed, table: Table) -> None:
+    """What must be known of a broker's messages before there are any."""
+    if not pipeline.declarations.strict:
+        hint = "declare the event types as [event.NAME]"
+        table.note("no-columns", f"what the messages of {source.name} hold is not declared", hint=hint)
+    assert pipeline.stream is not None
+    if feed.connection.format == "mqtt" and feed.spool is None and "://" in pipeline.stream.checkpoint:
+        message = f"the messages of {source.name} cannot wait in a checkpoint that is not on this machine"
+        table.note("missing-key", message, hint="say spool = 'folder', on a disk that stays")
+
+
 def check_stream(pipeline: Pipeline, plan: Plan, root: Table) -> None:
     """Note what a stream cannot do yet, rather than give other answers than a table."""
     entries = {entry.name: entry for entry in pipeline.subscriptions}
+    check_loops(pipeline, plan, root)
+    for source in pipeline.sources:
+        if source.feed is not None:
+            _check_feed(pipeline, source, source.feed, Table(root.document, root.errors, {}, source.place))
 
     def at(entry: Entry) -> Table:
         return Table(root.document, root.errors, {}, entry.place)

@@ -64,7 +64,7 @@ class Report:
         return "\n".join(lines)
 
     def _counters(self) -> Iterable[str]:
-        head = ("events", "read", "used", "irrelevant", "dead", "of which limited", "late")
+        head = ("events", "read", "used", "irrelevant", "dead", "of which limited", "late", "repeated")
         rows = [(name, *map(_number, one.numbers)) for name, one in self.sources.items()]
         if len(self.sources) > 1:
             rows.append(("total", *map(_number, self.total.numbers)))
@@ -72,7 +72,9 @@ class Report:
             (f"{name} (composites)", *map(_number, one.numbers)) for name, one in self.composites.items()
         ]
         # The limited are part of the irrelevant, so they stand behind them. Only tables have them, and only streams the late.
-        order = (0, 1, 2, 3, 5, 4) if self.batches is None else (0, 1, 2, 3, 6, 4)
+        order: tuple[int, ...] = (0, 1, 2, 3, 5, 4) if self.batches is None else (0, 1, 2, 3, 6, 4)
+        if self.total.repeated:
+            order = (0, 1, 2, 3, 6, 7, 4)
         return _table(tuple(head[i] for i in order), [tuple(row[i] for i in order) for row in rows])
 
 

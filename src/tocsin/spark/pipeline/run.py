@@ -12,6 +12,7 @@ from threading import Event
 
 from pyspark.sql import SparkSession
 
+from tocsin.spark.brokers.kafka import connector_settings
 from tocsin.spark.pipeline.batch import run_batch
 from tocsin.spark.pipeline.model import Pipeline
 from tocsin.spark.pipeline.progress import Progress, Silent
@@ -74,10 +75,19 @@ def _own_session(pipeline: Pipeline, progress: Progress, stack: ExitStack) -> Sp
     if running is not None:
         return running
     progress.begin("starting Spark")
-    session = local_session(f"tocsin {pipeline.name}", extra_conf=pipeline.spark)
+    session = local_session(f"tocsin {pipeline.name}", extra_conf=_settings(pipeline))
     stack.callback(session.stop)
     progress.done(f"version {session.version} on {java_in_use()}")
     return session
+
+
+def _settings(pipeline: Pipeline) -> dict[str, str]:
+    """What `[spark]` says, and the connector of Kafka if it is needed and the user names no jars."""
+    settings = dict(pipeline.spark)
+    formats = {source.format for source in pipeline.sources} | {sink.format for sink in pipeline.sinks}
+    if "kafka" in formats and not settings.keys() & {"spark.jars", "spark.jars.packages"}:
+        settings |= connector_settings()
+    return settings
 
 
 @contextmanager

@@ -166,7 +166,7 @@ def normalise(opened: Opened, schema: Schema, whole_ids: bool) -> DataFrame:
         if name != ORIGIN
     }
     problem = F.coalesce(
-        text_lines.malformed(source) if opened.lines else F.lit(None),
+        text_lines.malformed(source, opened.lines) if opened.lines else F.lit(None),
         *_time_problems(cells, own, start, end),
         *_type_problems(cells, own, type, schema),
         *_misfits(cells, type, values, schema),

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tocsin.errors import InputError
+from tocsin.spark.pipeline.broker_sinks import broker_target, parts_sent
 from tocsin.spark.pipeline.model import Mode, Pipeline, SideOutput, Sink, SinkFormat
 from tocsin.spark.pipeline.outputs import as_files
 from tocsin.spark.pipeline.read_outputs import BATCH
@@ -99,7 +100,8 @@ def _is_there(place: str) -> InputError:
     return InputError("output-exists", f"{place} is there already", hint=hint)
 
 
-# One line for each format. A further one is a line here, one in `model.SinkFormat`, and its keys in `read_outputs`.
+# One line for each format of files and tables. A further one is a line here, one in `model.SinkFormat`, and its keys in
+# `read_outputs`. Brokers are in `broker_sinks`.
 _TARGETS: dict[SinkFormat, Callable[[SparkSession, Storage, Sink, str], Target]] = {
     "parquet": lambda session, storage, sink, place: Files(storage, place, sink.format, sink.mode),
     "jsonl": lambda session, storage, sink, place: Files(storage, place, sink.format, sink.mode),
@@ -118,17 +120,30 @@ class Route:
 
 
 def routes(
-    session: SparkSession, storage: Storage, pipeline: Pipeline, sent: Mapping[str, tuple[str, ...]]
+    session: SparkSession,
+    storage: Storage,
+    pipeline: Pipeline,
+    sent: Mapping[str, tuple[str, ...]],
+    kinds: Mapping[str, Mapping[str, str]],
 ) -> tuple[Route, ...]:
-    """The routes of all sinks; `sent` are the types that each subscription sends."""
-    return tuple(
-        Route(name, table, place, _TARGETS[sink.format](session, storage, sink, place))
-        for sink in pipeline.sinks
-        if sink.writes
-        for name in sink.subscriptions
-        for table in (None, *sent.get(name, ()))
-        for place in (sink.place_of(name, table),)
-    )
+    """The routes of all sinks; `sent` are the types that each subscription sends, `kinds` what its matches have as events."""
+    entries = {entry.name: entry for entry in pipeline.subscriptions}
+    assert pipeline.stream is not None
+    found = []
+    for sink in (sink for sink in pipeline.sinks if sink.writes):
+        for name in sink.subscriptions:
+            entry = entries[name]
+            for table in parts_sent(sink, entry.sends, sent.get(name, ())):
+                place = sink.place_of(name, table)
+                target: Target
+                if sink.topic is not None:
+                    target = broker_target(
+                        session, storage, pipeline.stream.checkpoint, sink, place, entry, kinds[name]
+                    )
+                else:
+                    target = _TARGETS[sink.format](session, storage, sink, place)
+                found.append(Route(name, table, place, target))
+    return tuple(found)
 
 
 def side_target(storage: Storage, output: SideOutput) -> Target:

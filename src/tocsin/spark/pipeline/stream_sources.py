@@ -11,12 +11,18 @@ from pyspark.sql import types as T
 from tocsin.spark.pipeline import lines as text_lines
 from tocsin.spark.pipeline.checkpoint import Known
 from tocsin.spark.pipeline.lines import read_lines, stream_lines
+from tocsin.spark.pipeline.messages import message_lines, stream_messages
 from tocsin.spark.pipeline.model import Pipeline, Source
 from tocsin.spark.pipeline.sources import Opened, open_source, readable, with_columns, with_lines
 
 
 def look_at(session: SparkSession, pipeline: Pipeline, source: Source) -> Known:
-    """What the files that are there tell: the columns, unless they are declared, and whether ids are whole numbers."""
+    """What the files that are there tell: the columns, unless they are declared, and whether ids are whole numbers.
+
+    A broker is not asked: what its messages hold is declared, and their ids are texts.
+    """
+    if source.feed is not None:
+        return Known()
     with readable(pipeline, source):
         if source.format == "parquet":
             opened = open_source(session, pipeline, source)
@@ -62,6 +68,10 @@ class Followed:
 
 def open_stream(session: SparkSession, pipeline: Pipeline, source: Source, known: Known) -> Followed:
     """A source as a stream of events, with the columns that its first files had."""
+    if source.feed is not None:
+        lines = message_lines(stream_messages(session, pipeline, source.name, source.feed), source)
+        opened = with_lines(pipeline, source, lines, None)
+        return Followed(opened, opened)
     schema = None if known.schema is None else T.StructType.fromJson(json.loads(known.schema))
     with readable(pipeline, source):
         reader = session.readStream

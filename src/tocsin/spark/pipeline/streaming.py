@@ -21,6 +21,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from tocsin.errors import StreamError, TocsinError
 from tocsin.runtime import tally
 from tocsin.runtime.feed import MAX_TOKENS
+from tocsin.spark.brokers.kafka import kafka_error
 from tocsin.spark.counters import Counters
 from tocsin.spark.failures import explain_failure
 from tocsin.spark.job import prepare
@@ -146,6 +147,7 @@ def _plan(
         stream.idle,
         shards,
         stream.late,
+        stream.repeated,
     )
     found: dict[str, Found] = {}
     for job in plan.jobs:
@@ -167,7 +169,7 @@ def _plan(
         pipeline,
         {entry.name: found[entry.name] for entry in pipeline.subscriptions},
         plan.jobs,
-        routes(session, storage, pipeline, sent),
+        routes(session, storage, pipeline, sent, plan.kinds),
         None if letters is None else side_target(storage, letters),
         None if late is None else side_target(storage, late),
     )
@@ -245,6 +247,9 @@ def _failed(problem: Exception) -> StreamError:
     """What stopped a stream, as an error of ours."""
     if isinstance(problem, TocsinError):
         return StreamError(problem.code, problem.message, problem.span, problem.hint)
+    of_kafka = kafka_error(problem)
+    if of_kafka is not None:
+        return StreamError(of_kafka.code, of_kafka.message, hint=of_kafka.hint)
     text = explain_failure(problem)
     ours = _OURS.fullmatch(text)
     if ours is None:
