@@ -50,9 +50,9 @@ def test_the_live_view_adds_up() -> None:
     assert shown[0].startswith("[house]: micro-batch 7 in 1.2 s, ")
     assert shown[1:-1] == [
         "decided until 2024-01-01T08:59:00.000Z, lag 1 min 0 s",
-        "source   read   used  irrelevant  late  dead              latest event  behind",
-        "doors   2,400  2,000         300    20    80  2024-01-01T09:00:00.000Z   0.0 s",
-        "lamps                                         2024-01-01T08:00:00.000Z  silent",
+        "source   read   used  irrelevant  late  repeated  dead              latest event  behind",
+        "doors   2,400  2,000         300    20         0    80  2024-01-01T09:00:00.000Z   0.0 s",
+        "lamps                                                   2024-01-01T08:00:00.000Z  silent",
         "gates",
         "subscription  matches  of them new",
         "Left                6            3",

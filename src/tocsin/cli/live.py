@@ -84,11 +84,12 @@ def _tables(
         f"{seen.query}: micro-batch {seen.batch} in {seen.seconds:.1f} s, {rate:,.0f} events/s", style="bold"
     )
     decided = Text(f"decided until {until}{lag}")
-    of_sources = _table("source", "read", "used", "irrelevant", "late", "dead", "latest event", "behind")
+    uses = ("read", "used", "irrelevant", "late", "repeated", "dead")
+    of_sources = _table("source", *uses, "latest event", "behind")
     behind = seen.behind
     for name in dict.fromkeys((*sources, *seen.reached)):
         one = sources.get(name)
-        counts = ("",) * 5 if one is None else (one.read, one.used, one.irrelevant, one.late, one.dead)
+        counts = [getattr(one, use, "") for use in uses]  # nothing, of one that detection waits for
         of_sources.add_row(
             Text(name),
             *(_number(count) for count in counts),
