@@ -22,7 +22,7 @@ from tocsin.errors import InputError
 from tocsin.events import Catalog, Event, Interval
 from tocsin.events.pace import Pace, PaceSettings, Told
 from tocsin.runtime import buckets
-from tocsin.runtime.arrivals import MARKS, ArrivalJob, pack_arrivals
+from tocsin.runtime.arrivals import AHEAD, EVENTS, MARKS, ArrivalJob, pack_arrivals
 from tocsin.runtime.buckets import Head, step
 from tocsin.runtime.carry_over import carried_over, outline
 from tocsin.runtime.feed import FOREVER, MAX_TOKENS
@@ -276,6 +276,19 @@ def test_events_go_to_their_shard_and_marks_to_all() -> None:
     carried = [from_ipc(row["packed"]) for row in sent if row["kind"] != MARKS]
     assert sorted(pa.concat_tables(carried).column("id").to_pylist()) == [1, 3]
     assert "source" not in carried[0].column_names
+
+
+def test_events_ahead_of_the_clock_go_apart_and_say_nothing_of_time() -> None:
+    compiled = compile([tocsin.parse("[A]")])
+    events = [Event(n, frozenset({type}), Interval(n, n), {}, "k") for n, type in enumerate("AAZ", 1)]
+    table = prepared(compiled, events).append_column("ahead", pa.array([False, True, True]))
+    job = ArrivalJob(1, 1, compiled.plan.detectors[0].program.domain.any(axis=0).astype("uint64"), False)
+    sent = pa.Table.from_batches(pack_arrivals(job, table.to_batches())).to_pylist()
+    packed = {row["kind"]: from_ipc(row["packed"]) for row in sent}
+    assert {kind: rows.num_rows for kind, rows in packed.items()} == {EVENTS: 1, AHEAD: 2, MARKS: 1}
+    assert (packed[EVENTS].column("id").to_pylist(), packed[AHEAD].column("id").to_pylist()) == ([1], [2, 3])
+    assert packed[MARKS].select(["events", "latest"]).to_pylist() == [{"events": 1, "latest": 1}]
+    assert "ahead" not in packed[AHEAD].column_names
 
 
 @pytest.mark.slow

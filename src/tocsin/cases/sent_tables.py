@@ -136,6 +136,7 @@ def _rows(
             id=AT,
             options=options,
             delay=f"{DELAY}s",
+            ahead="any",
             **others,
         )
 

@@ -47,6 +47,7 @@ def detect_on_spark(
         key=key or None,
         catalog=catalog,
         delay=f"{DELAY}s",
+        ahead="any",
     )
     if engine == "stream":
         first = {name: table.column(name)[0].as_py() for name in (ID, *key)} if events else {}

@@ -84,11 +84,12 @@ def _tables(
         f"{seen.query}: micro-batch {seen.batch} in {seen.seconds:.1f} s, {rate:,.0f} events/s", style="bold"
     )
     decided = Text(f"decided until {until}{lag}")
-    of_sources = _table("source", "read", "used", "irrelevant", "late", "dead", "latest event", "behind")
+    uses = ("read", "used", "irrelevant", "late", "repeated", "dead")
+    of_sources = _table("source", *uses, "latest event", "behind")
     behind = seen.behind
     for name in dict.fromkeys((*sources, *seen.reached)):
         one = sources.get(name)
-        counts = ("",) * 5 if one is None else (one.read, one.used, one.irrelevant, one.late, one.dead)
+        counts = [getattr(one, use, "") for use in uses]  # nothing, of one that detection waits for
         of_sources.add_row(
             Text(name),
             *(_number(count) for count in counts),
@@ -122,11 +123,7 @@ def _span(seconds: float | None) -> str:
     if seconds < 60:
         return f"{seconds:.1f} s"
     whole = int(seconds)
-    for size, name, part, smaller in (
-        (86_400, "d", 3_600, "h"),
-        (3_600, "h", 60, "min"),
-        (60, "min", 1, "s"),
-    ):
+    for size, name, part, smaller in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min")):
         if whole >= size:
             return f"{whole // size} {name} {whole % size // part} {smaller}"
-    return f"{whole} s"
+    return f"{whole // 60} min {whole % 60} s"

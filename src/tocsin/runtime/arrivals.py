@@ -58,22 +58,21 @@ def pack_arrivals(job: ArrivalJob, batches: Iterable[pa.RecordBatch]) -> Iterato
             far = pc.fill_null(events.column("ahead"), False)
             events = events.drop_columns(["ahead"])
             if pc.any(far).as_py():
+                # All of them, also those that no pattern looks at: somebody has to be told.
                 yield from _sent(job, AHEAD, events.filter(far))
                 events = events.filter(pc.invert(far))
         marks += _marks(events, job.by_source)
-        yield from _sent(job, EVENTS, events)
+        wanted = (bits_of(events, len(job.domain)) & job.domain).any(axis=1)
+        yield from _sent(job, EVENTS, events if wanted.all() else events.filter(pa.array(wanted)))
     if marks:
         told = to_ipc(pa.Table.from_batches(marks, MARK_COLUMNS))
         yield _of_kind(MARKS, pa.array(range(job.shards), pa.int32()), pa.array([told] * job.shards))
 
 
 def _sent(job: ArrivalJob, kind: int, events: pa.Table) -> Iterator[pa.RecordBatch]:
-    """The events that some pattern looks at, on their way to their shards."""
+    """Events on their way to their shards."""
     if job.by_source:
         events = events.drop_columns(["source"])
-    wanted = (bits_of(events, len(job.domain)) & job.domain).any(axis=1)
-    if not wanted.all():
-        events = events.filter(pa.array(wanted))
     if events.num_rows:
         for packed in pack_table(events, job.shards, job.keys):
             yield _of_kind(kind, packed.column("shard"), packed.column("packed"))

@@ -34,7 +34,8 @@ def streamed(
     """What `detect` finds in a table that comes as a stream of files, some micro-batches before and some after a restart.
 
     Args:
-        detect: makes a streaming DataFrame of matches of one of events; it allows a delay of `DELAY` seconds.
+        detect: makes a streaming DataFrame of matches of one of events; it allows a delay of `DELAY` seconds,
+            and events ahead of the clock.
         types: the column with the types of an event.
         moments: the columns with times; how many microseconds a unit of theirs is. The last is the end.
     """
