@@ -12,6 +12,7 @@ Arrow bytes (see `pack`):
 | `match` | name of a pattern | its matches |
 | `late` | number of a job | events that came too late for it |
 | `figures` | number of a job | one row of numbers about a shard |
+| `rules` | number of a job | what became of changes of its rules |
 
 So one pass over what is kept of a micro-batch gives all its numbers, and only what there is of something is written.
 """
@@ -35,7 +36,7 @@ TOLD = pa.schema(
     ]
 )
 TALLY, ASKED, DEAD, BLOCKS = "tally", "asked", "dead", "blocks"
-MATCH, LATE, FIGURES = "match", "late", "figures"
+MATCH, LATE, FIGURES, RULES = "match", "late", "figures", "rules"
 
 
 def number_lines(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
