@@ -66,18 +66,20 @@ class Book(NamedTuple):
 def read_change(data: str) -> Change:
     """The change that a row stands for: `{"file": …, "content": …}` of a folder, or the columns of a table."""
     found = _object(data)
-    if set(found) == {"file", "content"}:
-        file = str(found["file"])
-        digits = re.match(r"\d+", file)
-        if digits is None:
-            message = f"the name of {file} does not begin with a number"
-            raise InputError(
-                "bad-change", message, hint="call it 0001-fire.json: changes are made in this order"
-            )
-        try:
-            found = {**_object(str(found["content"])), "number": int(digits[0])}
-        except InputError as problem:
-            raise InputError(problem.code, f"{file}: {problem.message}", hint=problem.hint) from None
+    if set(found) != {"file", "content"}:
+        return _change(found)
+    file = str(found["file"])
+    digits = re.match(r"\d+", file)
+    if digits is None:
+        message = f"the name of {file} does not begin with a number"
+        raise InputError("bad-change", message, hint="call it 0001.json: changes are made in this order")
+    try:
+        return _change({**_object(str(found["content"])), "number": int(digits[0])})
+    except InputError as problem:
+        raise InputError(problem.code, f"{file}: {problem.message}", hint=problem.hint) from None
+
+
+def _change(found: Mapping[str, Any]) -> Change:
     for key in found:
         if key not in _KEYS:
             hint = did_you_mean(key, _KEYS)

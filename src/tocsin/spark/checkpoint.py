@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 
 from tocsin.errors import InputError
+from tocsin.runtime.rules import Book
 from tocsin.spark.failures import explain_failure
 from tocsin.spark.stream import remembered_figures
 
@@ -19,6 +21,20 @@ def read_state(spark: SparkSession, checkpoint: str | Path) -> pa.Table:
     Args:
         checkpoint: the folder that the query was given as `checkpointLocation`.
     """
+    rows = _values(spark, checkpoint, "head")
+    found = [remembered_figures(int(row["key"][0]), bytes(row["value"][0])) for row in rows]
+    return pa.concat_tables(found).sort_by("shard")
+
+
+def read_rules(spark: SparkSession, checkpoint: str | Path) -> Book:
+    """The rules in force of a stream whose rules change, and what became of each change."""
+    # All shards have made the same changes.
+    book: Book = pickle.loads(bytes(_values(spark, checkpoint, "rules")[0]["value"][0]))
+    return book
+
+
+def _values(spark: SparkSession, checkpoint: str | Path, name: str) -> list[Row]:
+    """A value of each shard that remembers one."""
     folder = Path(checkpoint).expanduser()
     if "://" not in str(checkpoint) and not (folder / "state").is_dir():
         raise InputError(
@@ -28,11 +44,10 @@ def read_state(spark: SparkSession, checkpoint: str | Path) -> pa.Table:
         )
     location = str(checkpoint) if "://" in str(checkpoint) else str(folder.resolve())
     try:
-        rows = spark.read.format("statestore").option("stateVarName", "head").load(location).collect()
+        rows = spark.read.format("statestore").option("stateVarName", name).load(location).collect()
     except PySparkException as problem:
         hint = "is it the checkpoint of a query of tocsin, with at least one micro-batch behind it?"
         raise InputError("unreadable-checkpoint", explain_failure(problem), hint=hint) from None
-    found = [remembered_figures(int(row["key"][0]), bytes(row["value"][0])) for row in rows]
-    if not found:
+    if not rows:
         raise InputError("empty-checkpoint", f"{checkpoint} remembers nothing yet")
-    return pa.concat_tables(found).sort_by("shard")
+    return rows

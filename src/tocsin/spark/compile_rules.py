@@ -20,7 +20,7 @@ from tocsin.errors import InputError, did_you_mean
 from tocsin.events import Catalog
 from tocsin.events.pace import PaceSettings
 from tocsin.languages import ksu
-from tocsin.languages.registry import ALIASES, LANGUAGES, SENDING, parse_subscription, selection_of
+from tocsin.languages.registry import SENDING, parse_subscription, selection_of
 from tocsin.runtime.asking import Asking, to_bytes
 from tocsin.runtime.rules import Rule
 from tocsin.runtime.shard import Line
@@ -38,6 +38,7 @@ from tocsin.spark.completion import (
 from tocsin.spark.job import taken_fields
 from tocsin.spark.lines import StreamOptions, line_of, paces_of
 from tocsin.spark.questions import NoArrowForm, arrow_questions, type_at
+from tocsin.spark.rule_folder import check_language
 from tocsin.spark.ruled import Ruled
 from tocsin.spark.sent import common_type, output_types
 
@@ -122,7 +123,7 @@ def _compiled(
 ) -> tuple[Compiled, Catalog, dict[str, Detection | None], list[Rule]]:
     """One plan for all rules, the types it is about, what subscriptions say of time, and the rule of each output."""
     for rule in rules:
-        _check_language(settings, rule)
+        check_language(settings.language, rule)
     if settings.sends:
         return _transducers(settings, rules)
     catalog = settings.catalog or Catalog(common=settings.kinds)
@@ -180,21 +181,6 @@ def _check_names(each: Sequence[Drafts]) -> None:
             hint = "give one of the rules another name"
             raise InputError("rule-there", f"two rules report as {name!r}", hint=hint)
         seen.add(name)
-
-
-def _check_language(settings: RuleSettings, rule: Rule) -> None:
-    own = ALIASES.get(rule.language, rule.language) or settings.language
-    if own == settings.language or (own in LANGUAGES and not settings.sends):
-        return
-    known = (settings.language,) if settings.sends else tuple(LANGUAGES)
-    if own not in (*LANGUAGES, *SENDING):
-        hint = did_you_mean(own, known)
-        raise InputError("unknown-language", f"there is no language {own!r}", hint=hint)
-    raise InputError(
-        "other-language",
-        f"the matches of this query have no room for the rule {rule.name!r}, which is in {own}",
-        hint=f"its rules are in {', '.join(known)}; for others start a query of their own",
-    )
 
 
 def _check_columns(settings: RuleSettings, compiled: Compiled) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tocsin.errors import InputError, did_you_mean
+from tocsin.errors import InputError, TocsinError, did_you_mean
+from tocsin.languages.registry import ALIASES, LANGUAGES, SENDING
 from tocsin.runtime.rules import Change, Rule, changed, read_change
 
 _QUERY = "_query.json"
@@ -31,7 +32,23 @@ class Listed(NamedTuple):
 
     file: str
     change: Change | None
-    problem: InputError | None = None
+    problem: TocsinError | None = None
+
+
+def check_language(language: str, rule: Rule) -> None:
+    """Refuse a rule whose matches look otherwise than those of a query with rules in another language."""
+    own = ALIASES.get(rule.language, rule.language) or language
+    if own == language or (own in LANGUAGES and language in LANGUAGES):
+        return
+    known = tuple(LANGUAGES) if language in LANGUAGES else (language,)
+    if own not in (*LANGUAGES, *SENDING):
+        hint = did_you_mean(own, known)
+        raise InputError("unknown-language", f"there is no language {own!r}", hint=hint)
+    raise InputError(
+        "other-language",
+        f"the matches of this query have no room for the rule {rule.name!r}, which is in {own}",
+        hint=f"its rules are in {', '.join(known)}; for others start a query of their own",
+    )
 
 
 def write_change(folder: Path, change: Mapping[str, Any]) -> Path:
@@ -82,8 +99,14 @@ def _plain(rule: Rule) -> dict[str, Any]:
     return {name: value for name, value in rule._asdict().items() if name != "since"}
 
 
-def read_changes(folder: Path, rules: Sequence[Rule] = ()) -> tuple[list[Listed], tuple[Rule, ...]]:
-    """The changes of a folder in their order, and the rules they leave of those that a query began with."""
+def read_changes(
+    folder: Path, rules: Sequence[Rule], check: Callable[[Rule], None]
+) -> tuple[list[Listed], tuple[Rule, ...]]:
+    """The changes of a folder in their order, and the rules they leave of those that a query began with.
+
+    Args:
+        check: raises an error for a rule that the query would refuse.
+    """
     if not folder.is_dir():
         near = [one.name for one in folder.parent.iterdir()] if folder.parent.is_dir() else []
         hint = did_you_mean(folder.name, near, "give the folder that the query was told to watch")
@@ -98,9 +121,12 @@ def read_changes(folder: Path, rules: Sequence[Rule] = ()) -> tuple[list[Listed]
             found.append(Listed(file.name, None, problem))
             continue
         try:
-            left = changed(left, change, len(found) + 1)
+            after = changed(left, change, len(found) + 1)
+            if change.rule is not None:
+                check(change.rule)
+            left = after
             found.append(Listed(file.name, change))
-        except InputError as problem:
+        except TocsinError as problem:
             found.append(Listed(file.name, change, problem))
     return found, left
 
