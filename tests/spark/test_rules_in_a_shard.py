@@ -17,20 +17,22 @@ from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, TimerValues
 
 import tocsin
-from runtime.test_shard import SCHEMA, Shard, of_columns, prepared, rows
+from runtime.test_shard import Shard, of_columns, prepared, rows
 from strategies import SECOND, subscriptions, traces
 from tocsin.algebra.subscription import Subscription
 from tocsin.automata.compile import compile
+from tocsin.errors import LimitError
 from tocsin.events import Event, Interval
 from tocsin.events.pace import Pace, PaceSettings, Told
 from tocsin.runtime.arrivals import ArrivalJob, pack_arrivals
 from tocsin.runtime.feed import MAX_TOKENS
+from tocsin.runtime.matches import match_schema
 from tocsin.runtime.pack import from_ipc
 from tocsin.runtime.rules import Rule
 from tocsin.runtime.shard import LONG_AGO, ShardJob
 from tocsin.runtime.tally import LATE, MATCH, RULES
 from tocsin.spark.columns import EventColumns
-from tocsin.spark.compile_rules import RuleSettings, compile_rules
+from tocsin.spark.compile_rules import RuleSettings, compile_rules, sent_types
 from tocsin.spark.lines import StreamOptions
 from tocsin.spark.ruled import RuledProcessor
 from tocsin.spark.rules import rules_of
@@ -90,8 +92,11 @@ class Values:
 class RuledShard:
     """The processor of a query over a store of its own; `restart` is what a query from a checkpoint does."""
 
-    def __init__(self, program: Sequence[Rule], delay: int, late: str = "fail", **options: Any) -> None:
-        self.store, self.delay, self.late, self.options = Store(), delay, late, options
+    def __init__(
+        self, program: Sequence[Rule], delay: int, late: str = "fail", language: str = "core", **options: Any
+    ) -> None:
+        self.store, self.limit, self.language = Store(), MAX_TOKENS, language
+        self.stream = StreamOptions(delay, late=late, **options)
         self.told: list[dict[str, Any]] = []
         self.lates: list[pa.Table] = []
         self.restart(program)
@@ -99,14 +104,12 @@ class RuledShard:
     def restart(self, program: Sequence[Rule]) -> None:
         columns = EventColumns("types", "Event", ("start", "end"), None, ("key",), "id", None)
         settings = RuleSettings(
-            EVENTS,
-            columns,
-            ("types", *KINDS, "price"),
-            "UTC",
-            StreamOptions(self.delay, late=self.late, **self.options),
-            "core",
+            EVENTS, columns, ("types", *KINDS, "price"), "UTC", self.stream, self.language
         )
-        job = ShardJob((), SCHEMA.serialize().to_pybytes(), 1, 1, MAX_TOKENS, self.late)
+        settings = replace(settings, outputs=sent_types(settings, program))
+        self.schema = match_schema(pa.string(), None, settings.outputs)
+        schema = self.schema.serialize().to_pybytes()
+        job = ShardJob((), schema, 1, 1, self.limit, self.stream.late)
         ruled = compile_rules(settings, program)
         processor = RuledProcessor(job, tuple(program), ruled, pickle.dumps(settings, protocol=5))
         self.processor = pickle.loads(pickle.dumps(processor))
@@ -116,7 +119,7 @@ class RuledShard:
         arriving = table_of(events, [json.dumps(change) for change in changes])
         packed = pack_arrivals(ArrivalJob(1, 1, None, False), arriving.to_batches())
         frames: Iterator[pd.DataFrame] = (batch.to_pandas() for batch in packed)
-        found = [SCHEMA.empty_table()]
+        found = [self.schema.empty_table()]
         for frame in self.processor.handleInputRows((0,), frames, cast(TimerValues, None)):
             for kind, data in zip(frame["kind"], frame["packed"], strict=True):
                 if kind == MATCH:
@@ -361,3 +364,45 @@ def test_a_rule_that_waits_can_come_to_one_that_does_not() -> None:
     assert ids(shard.take([event(1, "A", 50)])) == [("x", ["1"])]
     assert ids(shard.take([event(2, "B", 3)], [add(1, "y", "[B]")])) == [("y", ["2"])]
     assert not shard.lates
+
+
+def test_what_takes_too_much_room_can_be_replaced_by_the_program() -> None:
+    shard = RuledShard([], 1)
+    shard.limit = 2
+    shard.restart([])
+    shard.take([event(1, "Z", 1)], [add(1, "many", "[A];[B]")])
+    crowd = [*(event(n, "A", n) for n in range(2, 6)), event(9, "Z", 9)]
+    before = pickle.dumps(shard.store)
+    with pytest.raises(LimitError):
+        shard.take(crowd)
+    shard.store = pickle.loads(before)  # a micro-batch that fails leaves nothing behind
+    shard.restart([Rule("many", "[C]")])
+    assert ids(shard.take([*crowd, event(10, "C", 8)])) == [("many", ["10"])]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "other"),
+    [
+        ("ecl", "repeat {push(Made {k = event.k}) {A}}", "repeat {push(Made {k = event.k}) {B}}"),
+        (
+            "ksu",
+            "N correlation C (A a, B b) l:(a+b) { case l: push new N {k = b.k} }",
+            "N correlation D (A a, B b) l:(a|b) { case l: push new N {k = 1} }",
+        ),
+    ],
+)
+def test_rules_that_send_events_go_on_when_others_come_and_go(language: str, text: str, other: str) -> None:
+    shard = RuledShard([Rule("x", text)], 1, language=language)
+    before = [event(1, "A", 1, k=1), event(2, "Z", 2)]  # decided up to just before 2 s
+    between = [event(3, "B", 3, k=3), event(4, "A", 4, k=4), event(5, "Z", 5)]
+    after = [event(6, "B", 6, k=6), event(7, "A", 7, k=7), event(8, "B", 8, k=8), event(9, "Z", 9)]
+    found = [
+        shard.take(before),
+        shard.take(between, [add(1, "y", other), add(2, "w", text.replace("k =", "z ="))]),
+        shard.take(after, [{"number": 3, "action": "remove", "name": "x"}]),
+    ]
+    assert [one.get("code") for one in shard.told] == [None, "new-output", None]
+    alone = RuledShard([Rule("x", text)], 1, language=language).take([*before, *between])
+    later = RuledShard([Rule("y", other)], 1, language=language).take([*between, *after])
+    assert rows(pa.concat_tables(found)) == sorted([*rows(alone), *rows(later)])
+    assert min(alone.num_rows, later.num_rows) > 0

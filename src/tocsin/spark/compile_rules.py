@@ -105,7 +105,9 @@ def compile_rules(settings: RuleSettings, rules: Sequence[Rule]) -> Ruled:
     placed: dict[str, int] = {}
     for number, (pace, own) in enumerate(paces.items()):
         line = line_of(compiled, own, at_once=pace.mode == "best-effort")
-        lines.append(line._replace(asks=asking, since=tuple(owners[output].since for output in own)))
+        since = tuple(owners[output].since for output in own)
+        # What it asks is in `asking`; nothing is asked before.
+        lines.append(line._replace(questions=(), columns=(), asks=asking, since=since))
         placed |= {owners[output].name: number for output in own}
     return Ruled(tuple(lines), tuple(paces), placed)
 

@@ -72,6 +72,7 @@ class RuledProcessor(StatefulProcessor):
         self._program = program
         self._ruled = ruled  # the rules of the program
         self._settings = settings
+        self._purposes: dict[int, tuple[Ruled, tuple[bytes, bytes]]] = {}
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._head = handle.getValueState("head", "packed binary")
@@ -126,7 +127,11 @@ class RuledProcessor(StatefulProcessor):
         return compiled_from(self._settings, rules)
 
     def _purpose(self, ruled: Ruled) -> tuple[bytes, bytes]:
-        return purpose_of(self._job._replace(lines=ruled.lines), ruled.paces)
+        """What a memory is for, worked out once for the shards of a task."""
+        if id(ruled) not in self._purposes:
+            purpose = purpose_of(self._job._replace(lines=ruled.lines), ruled.paces)
+            self._purposes[id(ruled)] = (ruled, purpose)
+        return self._purposes[id(ruled)][1]
 
     def _recalled(self, ruled: Ruled) -> tuple[list[Head], list[Pace]]:
         """What is known of the buckets and of time, for the rules that were in force."""
@@ -154,7 +159,7 @@ class RuledProcessor(StatefulProcessor):
                 told.append(read_change(data))
             except InputError as problem:
                 decisions.append(_refused(Change(None, "", ""), problem))
-        changes += sorted(told, key=repr_of)
+        changes += sorted(told, key=_order)
         if not changes:
             return book, ruled, decisions
         together = self._all_at_once(book, changes)
@@ -218,7 +223,7 @@ def _former(line: Line, settings: PaceSettings, outlines: list[Outline], paces: 
     return same[0] if same else max(range(len(outlines)), key=lambda at: in_common(outlines[at], line))
 
 
-def repr_of(change: Change) -> tuple[int, str]:
+def _order(change: Change) -> tuple[int, str]:
     """The order of changes in a micro-batch, whatever tasks they come from."""
     return (-1 if change.number is None else change.number, repr(change))
 
