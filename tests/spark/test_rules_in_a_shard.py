@@ -21,7 +21,7 @@ from runtime.test_shard import Shard, of_columns, prepared, rows
 from strategies import SECOND, subscriptions, traces
 from tocsin.algebra.subscription import Subscription
 from tocsin.automata.compile import compile
-from tocsin.errors import LimitError
+from tocsin.errors import InputError, LimitError
 from tocsin.events import Event, Interval
 from tocsin.events.pace import Pace, PaceSettings, Told
 from tocsin.runtime.arrivals import ArrivalJob, pack_arrivals
@@ -95,7 +95,7 @@ class RuledShard:
     def __init__(
         self, program: Sequence[Rule], delay: int, late: str = "fail", language: str = "core", **options: Any
     ) -> None:
-        self.store, self.limit, self.language = Store(), MAX_TOKENS, language
+        self.store, self.limit, self.language, self.columns = Store(), MAX_TOKENS, language, "columns"
         self.stream = StreamOptions(delay, late=late, **options)
         self.told: list[dict[str, Any]] = []
         self.lates: list[pa.Table] = []
@@ -103,15 +103,15 @@ class RuledShard:
 
     def restart(self, program: Sequence[Rule]) -> None:
         columns = EventColumns("types", "Event", ("start", "end"), None, ("key",), "id", None)
-        settings = RuleSettings(
-            EVENTS, columns, ("types", *KINDS, "price"), "UTC", self.stream, self.language
-        )
+        settings = RuleSettings(EVENTS, columns, (*KINDS, "price"), "UTC", self.stream, self.language)
         settings = replace(settings, outputs=sent_types(settings, program))
         self.schema = match_schema(pa.string(), None, settings.outputs)
         schema = self.schema.serialize().to_pybytes()
         job = ShardJob((), schema, 1, 1, self.limit, self.stream.late)
         ruled = compile_rules(settings, program)
-        processor = RuledProcessor(job, tuple(program), ruled, pickle.dumps(settings, protocol=5))
+        processor = RuledProcessor(
+            job, self.columns, tuple(program), ruled, pickle.dumps(settings, protocol=5)
+        )
         self.processor = pickle.loads(pickle.dumps(processor))
         self.processor.init(cast(StatefulProcessorHandle, self.store))
 
@@ -267,6 +267,31 @@ def test_what_a_removed_rule_remembered_is_released() -> None:
     # The very last event still waits for others of its moment.
     kept = [pickle.loads(memory[0]) for memory in shard.store.values["buckets"].values()]
     assert [from_ipc(waiting).column("id").to_pylist() for _, waiting in kept] == [[99_999]]
+
+
+def test_a_micro_batch_that_is_run_again_changes_the_rules_again_in_the_same_place() -> None:
+    shard = RuledShard([Rule("x", "[A];[B]")], 2 * SECOND)
+    shard.take([event(1, "A", 1), event(2, "A", 4), event(3, "Z", 5)])  # decided up to 3 s
+    before = pickle.dumps(shard.store)
+    again = []
+    for _ in range(2):
+        shard.store = pickle.loads(before)
+        shard.told.clear()
+        shard.restart([Rule("x", "[A];[B]")])
+        changes = [add(2, "z", "[A"), add(1, "y", "[A];[B]")]
+        found = shard.take([event(4, "B", 6), event(5, "Z", 9)], changes)
+        again.append((rows(found), list(shard.told), pickle.dumps(shard.store)))
+    assert again[0] == again[1]
+    assert ids(found) == [("x", ["1", "4"]), ("x", ["2", "4"]), ("y", ["2", "4"])]
+
+
+def test_events_that_wait_must_have_the_columns_that_rules_may_name() -> None:
+    shard = RuledShard([Rule("x", "[A];[B]")], 1)
+    shard.take([event(1, "A", 1)])
+    shard.columns = "others"
+    shard.restart([Rule("x", "[A];[B]")])
+    with pytest.raises(InputError, match="this checkpoint is of other columns"):
+        shard.take([event(2, "B", 2)])
 
 
 def refusal(told: dict[str, Any]) -> tuple[Any, ...]:

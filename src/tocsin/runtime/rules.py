@@ -16,6 +16,7 @@ from tocsin.errors import InputError, did_you_mean
 ACTIONS = ("add", "remove", "replace")
 KEPT = 1000  # decisions that are remembered
 _KEYS = ("number", "action", "name", "language", "text", "matches", "take", "options")
+_NAME = re.compile(r"[^\W_][\w.\- ]*")
 _HINT = '{"action": "add", "name": "Fire", "text": "[Smoke];[Heat]"}'
 
 
@@ -93,6 +94,9 @@ def _change(found: Mapping[str, Any]) -> Change:
         raise InputError("bad-change", f"a change cannot be {action!r}", hint="one of " + ", ".join(ACTIONS))
     if not isinstance(name, str) or not name:
         raise InputError("bad-change", "a change names no rule", hint=_HINT)
+    if not _NAME.fullmatch(name):
+        # Names of rules become names of folders.
+        raise InputError("bad-change", f"no rule can be called {name!r}", hint="letters, digits, - and _")
     return Change(number, action, name, None if action == "remove" else _rule(name, found))
 
 

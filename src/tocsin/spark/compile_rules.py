@@ -93,7 +93,7 @@ def compile_rules(settings: RuleSettings, rules: Sequence[Rule]) -> Ruled:
             asked.index,
             tuple(asked.columns.items()),
             tuple(sorted(taken_fields(compiled))),
-            frozenset(settings.rule_columns),
+            frozenset({*settings.rule_columns, *settings.columns.own}),
             settings.columns.type,
             settings.columns.source,
         )

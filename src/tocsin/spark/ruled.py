@@ -7,6 +7,7 @@ Workers load this module for `RuledProcessor`; the compiler they load only when 
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -67,8 +68,11 @@ class Ruled(NamedTuple):
 class RuledProcessor(StatefulProcessor):
     """Keeps the memory of a shard, and the rules it is of, in Spark's state store."""
 
-    def __init__(self, job: ShardJob, program: tuple[Rule, ...], ruled: Ruled, settings: bytes) -> None:
+    def __init__(
+        self, job: ShardJob, columns: str, program: tuple[Rule, ...], ruled: Ruled, settings: bytes
+    ) -> None:
         self._job = job  # without lines
+        self._columns = columns  # that events travel with, and wait with
         self._program = program
         self._ruled = ruled  # the rules of the program
         self._settings = settings
@@ -129,8 +133,9 @@ class RuledProcessor(StatefulProcessor):
     def _purpose(self, ruled: Ruled) -> tuple[bytes, bytes]:
         """What a memory is for, worked out once for the shards of a task."""
         if id(ruled) not in self._purposes:
-            purpose = purpose_of(self._job._replace(lines=ruled.lines), ruled.paces)
-            self._purposes[id(ruled)] = (ruled, purpose)
+            shape, patterns = purpose_of(self._job._replace(lines=ruled.lines), ruled.paces)
+            shape = hashlib.blake2b(self._columns.encode(), key=shape, digest_size=16).digest()
+            self._purposes[id(ruled)] = (ruled, (shape, patterns))
         return self._purposes[id(ruled)][1]
 
     def _recalled(self, ruled: Ruled) -> tuple[list[Head], list[Pace]]:

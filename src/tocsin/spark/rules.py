@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -24,7 +24,7 @@ from tocsin.runtime.matches import match_schema
 from tocsin.runtime.program import travelling
 from tocsin.runtime.rules import Rule
 from tocsin.runtime.shard import ShardJob
-from tocsin.spark.columns import EventColumns, attribute_kinds
+from tocsin.spark.columns import attribute_kinds
 from tocsin.spark.compile_rules import RuleSettings, compile_rules, sent_types
 from tocsin.spark.files import whole_path
 from tocsin.spark.job import attributes_type, key_type, prepare, readable
@@ -76,21 +76,43 @@ def detect_with_rules(
     told: bool,
 ) -> DataFrame:
     """The matches of a stream, of the rules in force when its events are decided; see `tocsin.detect`."""
-    columns, stream = settings.columns, settings.stream
-    by_source = bool(stream.sources)
-    others = [
-        attribute_column(name).alias(travelling("value", name))
-        for name in _travelling(settings, columns, carried)
-    ]
-    others += [source_column(columns)] if by_source else []
+    used = readable(prepare_for_rules(events, settings, carried), unreadable)
+    rows, schema = run_with_rules(used, events, rules, program, settings, carried, limit)
+    for name in (["late"] if settings.stream.late == "keep" else []) + ([RULE_CHANGE] if told else []):
+        schema = schema.append(pa.field(name, pa.string()))
+    return opened(rows, schema)
+
+
+def prepare_for_rules(
+    events: DataFrame, settings: RuleSettings, carried: Sequence[str], others: Sequence[Column] = ()
+) -> DataFrame:
+    """The columns that travel where rules change: all that rules may name, and no answers; see `job.prepare`."""
+    columns = settings.columns
+    wanted = dict.fromkeys([*settings.rule_columns, *columns.own])
+    # What constituents carry travels anyway.
+    raw = [name for name in wanted if name.split(".")[0] not in carried]
+    asked = [attribute_column(name).alias(travelling("value", name)) for name in raw]
+    asked += [source_column(columns)] if settings.stream.sources else []
     catalog = settings.catalog or Catalog(common=settings.kinds)
-    prepared = prepare(events, columns, compile(()), catalog, carried, asked=(), others=others)
-    attributes = attributes_type(prepared, carried)
+    return prepare(events, columns, compile(()), catalog, carried, asked=(), others=[*asked, *others])
+
+
+def run_with_rules(
+    used: DataFrame,
+    events: DataFrame,
+    rules: DataFrame | str | Path,
+    program: tuple[Rule, ...],
+    settings: RuleSettings,
+    carried: Sequence[str],
+    limit: int,
+) -> tuple[DataFrame, pa.Schema]:
+    """Prepared rows become rows `kind, packed`, as `stream.run_stream` gives them; and the schema of the matches."""
+    spark, columns, stream = events.sparkSession, settings.columns, settings.stream
+    attributes = attributes_type(used, carried)
     settings = replace(settings, carried=attributes)
     settings = replace(settings, outputs=sent_types(settings, program))
     schema = match_schema(key_type(events, columns), attributes, settings.outputs)
     ruled = compile_rules(settings, program)
-    spark = events.sparkSession
     changes = _changes(spark, rules)
     if not isinstance(rules, DataFrame) and "://" not in str(rules):
         write_query(Path(rules).expanduser(), Query(settings.language, settings.kinds, program))
@@ -98,26 +120,17 @@ def detect_with_rules(
     keys = len(columns.key)
     job = ShardJob((), schema.serialize().to_pybytes(), keys, shards if keys else 1, limit, stream.late)
     use_rocksdb(spark)
-    used = _with_changes(readable(prepared, unreadable), changes)
+    travel = used.schema.simpleString()
+    used = _with_changes(used, changes)
     used = with_heartbeats(used) if stream.idle is not None else used
-    arriving = ArrivalJob(job.shards, keys, None, by_source)
+    arriving = ArrivalJob(job.shards, keys, None, bool(stream.sources))
+    processor = RuledProcessor(job, travel, program, ruled, pickle.dumps(settings, protocol=5))
     rows = (
         used.mapInArrow(partial(pack_arrivals, arriving), from_arrow_schema(ARRIVALS))
         .groupBy("shard")
-        .transformWithStateInPandas(
-            RuledProcessor(job, program, ruled, pickle.dumps(settings, protocol=5)), TOLD, "append", "none"
-        )
+        .transformWithStateInPandas(processor, TOLD, "append", "none")
     )
-    for name in (["late"] if stream.late == "keep" else []) + ([RULE_CHANGE] if told else []):
-        schema = schema.append(pa.field(name, pa.string()))
-    return opened(rows, schema)
-
-
-def _travelling(settings: RuleSettings, columns: EventColumns, carried: Sequence[str]) -> list[str]:
-    """The columns that rules or the shards may ask for, and that constituents do not carry anyway."""
-    own = [name for name in (columns.type, columns.source) if name is not None]
-    wanted = dict.fromkeys([*settings.rule_columns, *own])
-    return [name for name in wanted if name.split(".")[0] not in carried]
+    return rows, schema
 
 
 def _changes(spark: SparkSession, rules: DataFrame | str | Path) -> DataFrame:

@@ -219,8 +219,6 @@ def purpose_of(job: ShardJob, paces: tuple[PaceSettings, ...]) -> tuple[bytes, b
     """What a memory is for: with other columns or shards it means nothing, for other patterns it can be made to fit."""
     shape = hashlib.blake2b(job.schema, digest_size=16)
     shape.update(repr((job.shards, job.keys)).encode())
-    if any(line.asks for line in job.lines):
-        shape.update(b"rules that change")  # events that wait have other columns
     patterns = hashlib.blake2b(repr((job.lines, paces)).encode(), digest_size=16)
     return shape.digest(), patterns.digest()
 

@@ -43,14 +43,20 @@ def event_columns(job: Job) -> EventColumns:
     return EventColumns(TYPE, "", (START, END), "us", job.key, ID, ORIGIN)
 
 
-def classify(events: DataFrame, jobs: Iterable[Job], schema: Schema) -> DataFrame:
-    """The events with `tocsin_use` and a flag for each job; only the dead keep where they were read."""
+def classify(events: DataFrame, jobs: Iterable[Job], schema: Schema, *, all_used: bool = False) -> DataFrame:
+    """The events with `tocsin_use` and a flag for each job; only the dead keep where they were read.
+
+    Args:
+        all_used: whether any event may be looked at, because patterns change.
+    """
     passed = F.col(PROBLEM).isNull() & ~F.col(LIMITED)
     flags = {job_flag(job.number): job for job in jobs}
     keyless = {flag: _any(attribute_column(name).isNull() for name in job.key) for flag, job in flags.items()}
     asked = events.withColumns(
         {
-            flag: passed & looked_at(events, event_columns(job), job.compiled, job.catalog)
+            flag: passed
+            if all_used
+            else passed & looked_at(events, event_columns(job), job.compiled, job.catalog)
             for flag, job in flags.items()
         }
     )

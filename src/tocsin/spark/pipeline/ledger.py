@@ -7,7 +7,7 @@ written again unless its first run was cut short.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -62,12 +62,15 @@ class Page:
     state: Mapping[str, int]
     batches: int  # how many there were up to this one
     totals: Numbers
+    rules: Sequence[Mapping[str, Any]] = ()  # what became of changes of rules
 
     def line(self) -> str:
         """The micro-batch alone, as a line of JSON."""
         plain = asdict(self)
         numbers = plain.pop("numbers")
         del plain["totals"], plain["batches"]
+        if not self.rules:
+            del plain["rules"]
         return json.dumps({**plain, **numbers})
 
 

@@ -6,6 +6,7 @@ detect again.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ from tocsin.spark.sent import sent
 
 # Figures of shards that can be added up.
 _SUMS = ("keys", "partial_matches", "waiting", "bytes", "arrived", "late")
-_COUNTED = (tally.TALLY, tally.BLOCKS, tally.FIGURES)  # kinds whose tables are small
+_COUNTED = (tally.TALLY, tally.BLOCKS, tally.FIGURES, tally.RULES)  # kinds whose tables are small
 _LONG_AGO = -(2**61)  # what a shard says as long as it knows of no time
 
 
@@ -56,6 +57,9 @@ class Found:
     carried: tuple[str, ...]
 
 
+Later = Callable[[str], tuple[Found, tuple[Route, ...]]]
+
+
 @dataclass(frozen=True)
 class Plan:
     """All that does not change from one micro-batch to the next."""
@@ -66,6 +70,9 @@ class Plan:
     routes: tuple[Route, ...]
     dead_letters: Target | None
     late: Target | None
+    later: Later | None = (
+        None  # for a rule that came while the stream ran, how its matches are got at and written
+    )
 
 
 class Writer:
@@ -80,6 +87,7 @@ class Writer:
         begun: Callable[[int], None],
     ) -> None:
         self._plan, self._ledger, self._stop, self._told, self._begun = plan, ledger, stop, told, begun
+        self._found, self._routes = dict(plan.found), list(plan.routes)
         self.busy = False
         self.failure: Exception | None = None
         self.samples: dict[str, tuple[str, ...]] = {
@@ -115,11 +123,12 @@ class Writer:
         kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
         try:
             rows = _Rows(kept)
+            self._meet(rows)
             late = self._late(kept) if rows.count(tally.LATE) else None
             sources, reasons = _counters(self._plan, rows, {} if late is None else _late_by_source(late))
             matches = {
                 name: sum(rows.count(tally.MATCH, pattern) for pattern in found.patterns)
-                for name, found in self._plan.found.items()
+                for name, found in self._found.items()
             }
             written = self._write(kept, rows, late, matches, batch)
             until, state = _figures(rows)
@@ -136,7 +145,16 @@ class Writer:
             state,
             self._ledger.batches + 1,
             self._ledger.totals + numbers,
+            tuple(json.loads(one["rule_change"]) for one in rows.table(tally.RULES)),
         )
+
+    def _meet(self, rows: _Rows) -> None:
+        """Get ready for the matches of rules that came while the stream ran."""
+        known = {pattern for found in self._found.values() for pattern in found.patterns}
+        for name in rows.names(tally.MATCH):
+            if name not in known and self._plan.later is not None:
+                self._found[name], own = self._plan.later(name)
+                self._routes += own
 
     def _write(
         self, kept: DataFrame, rows: _Rows, late: DataFrame | None, matches: Mapping[str, int], batch: int
@@ -144,13 +162,13 @@ class Writer:
         """Write everything; returns how many rows each place got."""
         written: dict[str, int] = {}
         frames = {name: self._matches(kept, name) for name in matches}
-        for route in self._plan.routes:
+        for route in self._routes:
             frame, count = frames[route.subscription], matches[route.subscription]
             if route.sent is not None:
                 frame = sent(frame, route.sent)
                 count = frame.count() if count else 0
             else:
-                frame = carrying(frame, self._plan.found[route.subscription].carried)
+                frame = carrying(frame, self._found[route.subscription].carried)
             route.target.write(frame, count, batch)
             written[route.place] = count
         self._sample(frames, matches)
@@ -166,7 +184,7 @@ class Writer:
         return written
 
     def _matches(self, kept: DataFrame, name: str) -> DataFrame:
-        found = self._plan.found[name]
+        found = self._found[name]
         own = kept.where((F.col("kind") == tally.MATCH) & F.col("name").isin(list(found.patterns)))
         return own.select("packed").mapInArrow(unpack, found.schema)
 
@@ -183,7 +201,7 @@ class Writer:
             for name in sink.subscriptions if sink.format == "console" else ():
                 room = sink.rows - len(self.samples[name])
                 if room > 0 and matches[name]:
-                    shown = carrying(frames[name], self._plan.found[name].carried)
+                    shown = carrying(frames[name], self._found[name].carried)
                     self.samples[name] += first_matches(shown, keys[name], room)
 
 
@@ -196,6 +214,9 @@ class _Rows:
 
     def count(self, kind: str, name: str | None = None) -> int:
         return sum(row["rows"] for row in self._rows if row["kind"] == kind and name in (None, row["name"]))
+
+    def names(self, kind: str) -> list[str]:
+        return sorted({row["name"] for row in self._rows if row["kind"] == kind})
 
     def table(self, kind: str) -> list[dict[str, Any]]:
         """The rows of all tables of a kind, with the number of the job as `job` if they are of one."""

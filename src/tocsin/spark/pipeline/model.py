@@ -173,6 +173,7 @@ class Stream:
     sources: tuple[str, ...] = ()  # those that guaranteed and probabilistic detection wait for
     silent_after: int | None = None
     idle: int | None = None
+    rules: str | None = None  # the folder that is watched for changes of the subscriptions
 
 
 @dataclass(frozen=True, slots=True)

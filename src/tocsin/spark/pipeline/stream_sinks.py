@@ -6,7 +6,7 @@ number before is replaced. A target that cannot replace anything, such as a brok
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tocsin.errors import InputError
-from tocsin.spark.pipeline.model import Mode, Pipeline, SideOutput, Sink, SinkFormat
+from tocsin.spark.pipeline.model import Mode, SideOutput, Sink, SinkFormat
 from tocsin.spark.pipeline.outputs import as_files
 from tocsin.spark.pipeline.read_outputs import BATCH
 from tocsin.spark.storage import Storage
@@ -118,14 +118,18 @@ class Route:
 
 
 def routes(
-    session: SparkSession, storage: Storage, pipeline: Pipeline, sent: Mapping[str, tuple[str, ...]]
+    session: SparkSession,
+    storage: Storage,
+    sinks: Iterable[Sink],
+    sent: Mapping[str, tuple[str, ...]],
+    names: tuple[str, ...] | None = None,
 ) -> tuple[Route, ...]:
-    """The routes of all sinks; `sent` are the types that each subscription sends."""
+    """The routes of some sinks, for their own subscriptions or for `names`; `sent` are the types that each sends."""
     return tuple(
         Route(name, table, place, _TARGETS[sink.format](session, storage, sink, place))
-        for sink in pipeline.sinks
+        for sink in sinks
         if sink.writes
-        for name in sink.subscriptions
+        for name in names or sink.subscriptions
         for table in (None, *sent.get(name, ()))
         for place in (sink.place_of(name, table),)
     )
