@@ -103,14 +103,17 @@ class _Bits:
         return self.columns.setdefault(name, len(self.columns))
 
 
-def compile(subscriptions: Iterable[Subscription], *, points: bool = False) -> Compiled:
+def compile(
+    subscriptions: Iterable[Subscription], *, points: bool = False, groups: Iterable[int] | None = None
+) -> Compiled:
     """One plan for all subscriptions; equal detectors are compiled once.
 
     Args:
         points: whether primitive events have no length, which makes strong order cheaper to follow.
+        groups: of each subscription; those of different groups have no detectors in common, even if they are equal.
     """
     subscriptions = tuple(subscriptions)
-    graph = plan(subscriptions)
+    graph = plan(subscriptions, groups)
     automata = [build(detector.pattern) for detector in graph.detectors]
     bits = _Bits()
     drafts = [

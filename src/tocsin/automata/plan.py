@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import assert_never
 
 from tocsin.algebra.pattern import (
@@ -36,6 +37,7 @@ class Detector:
     inputs: tuple[int, ...] = ()
     copy: int = 0  # tells equal detectors apart whose composites are events of their own
     selection: Selection = Selection()
+    group: int = 0  # equal detectors of different groups are kept apart
 
 
 @dataclass
@@ -57,6 +59,7 @@ class _Cut:
     named: Mapping[str, int]
     used: set[int] = field(default_factory=set)
     inside: list[int] = field(default_factory=list)
+    group: int = 0
 
 
 def composite_type(detector: int) -> str:
@@ -69,15 +72,16 @@ def composite_detector(name: str) -> int | None:
     return int(name[1:]) if name.startswith("#") else None
 
 
-def plan(subscriptions: Iterable[Subscription]) -> Graph:
-    """The detectors that a set of subscriptions needs."""
+def plan(subscriptions: Iterable[Subscription], groups: Iterable[int] | None = None) -> Graph:
+    """The detectors that a set of subscriptions needs; those of different groups share none."""
     graph = Graph()
-    for subscription in subscriptions:
+    own = repeat(0) if groups is None else groups
+    for subscription, group in zip(subscriptions, own, strict=False):
         named: dict[str, int] = {}
         for definition in subscription.definitions:
-            cut = _Cut(graph, subscription.reading, dict(named))
+            cut = _Cut(graph, subscription.reading, dict(named), group=group)
             named[definition.name] = _detector(definition.pattern, cut, apart=named.values())
-        cut = _Cut(graph, subscription.reading, named)
+        cut = _Cut(graph, subscription.reading, named, group=group)
         number = _detector(subscription.pattern, cut, selection=subscription.selection)
         graph.outputs.append((subscription, number))
         graph.names.append({number: name for name, number in named.items()})
@@ -92,7 +96,7 @@ def _detector(
     plain = _either_order(pattern, fresh) if isinstance(pattern, AllOf) else _plain(pattern, fresh)
     order = [k for k in cut.named.values() if k in fresh.used]
     inputs = tuple(dict.fromkeys([*order, *fresh.inside]))
-    detector = Detector(plain, cut.reading, inputs, selection=selection)
+    detector = Detector(plain, cut.reading, inputs, selection=selection, group=cut.group)
     numbers = cut.graph.numbers
     while detector in numbers:
         if (number := numbers[detector]) not in apart:

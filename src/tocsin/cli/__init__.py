@@ -19,7 +19,7 @@ from types import ModuleType
 import tocsin
 from tocsin.errors import StreamError, TocsinError
 
-COMMANDS = ("run", "detect", "explain", "check", "test", "state", "bench", "warm")
+COMMANDS = ("run", "detect", "explain", "check", "test", "state", "rules", "bench", "warm")
 _EXAMPLES = """\
 examples:
   tocsin detect '[Door];[Alarm]' --from events.parquet --key room
@@ -27,6 +27,7 @@ examples:
   tocsin check subscriptions.ecl
   tocsin test cases.yaml
   tocsin run pipeline.toml
+  tocsin rules add rules Fire '[Smoke];[Heat]'
   tocsin bench --rows 1000000
   tocsin warm
 

@@ -3,6 +3,7 @@
 A *mark* says of one source how many events came and when the latest of them ended, whether any pattern looks at them or not.
 Every shard hears every mark in the same micro-batch as the events, so that all of them decide the same, and decide at once.
 Events that lie too far ahead of the clock on the wall go to their shards apart, and say nothing of time (decision 13).
+Changes of rules (see `rules`) travel in the same way.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tocsin.runtime.pack import pack_table, to_ipc, units
 from tocsin.runtime.partition import bits_of, numbers
 from tocsin.runtime.program import Array
 
-EVENTS, MARKS, AHEAD = range(3)  # what a packed value holds
+EVENTS, MARKS, AHEAD, CHANGES = range(4)  # what a packed value holds
 ARRIVALS = pa.schema(
     [pa.field("shard", pa.int32()), pa.field("kind", pa.int32()), pa.field("packed", pa.binary())]
 )
@@ -36,19 +37,25 @@ _SAMPLED = 32  # ends that a unit of rows tells of a source
 
 
 class ArrivalJob(NamedTuple):
-    """What a worker is told. Rows have the columns of `partition`; `source`, `clock` and `ahead` go no further than here."""
+    """What a worker is told. Rows have the columns of `partition`; `source`, `clock`, `ahead` and `change` go no further."""
 
     shards: int
     keys: int
-    domain: Array  # uint64 (words,): the bits that some pattern looks at
+    domain: Array | None  # uint64 (words,): the bits that some pattern looks at; None if patterns change
     by_source: bool  # whether it matters which source an event is from
 
 
 def pack_arrivals(job: ArrivalJob, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Rows in pieces of any size become rows `shard, kind, packed`: events for their shard, marks for each."""
+    """Rows in pieces of any size become rows `shard, kind, packed`: events for their shard, marks and changes for each."""
     marks: list[pa.RecordBatch] = []
     for table in units(batches):
         events = table
+        if "change" in table.column_names:
+            changes = table.column("change")
+            if changes.null_count < len(changes):
+                told = to_ipc(pa.table({"change": changes.drop_null()}))
+                yield _to_all(CHANGES, told, job.shards)
+            events = table = table.filter(changes.is_null()).drop_columns(["change"])
         if "clock" in table.column_names:
             beats = table.column("clock").is_valid()
             if clock := pc.max(table.column("clock")).as_py():
@@ -62,11 +69,16 @@ def pack_arrivals(job: ArrivalJob, batches: Iterable[pa.RecordBatch]) -> Iterato
                 yield from _sent(job, AHEAD, events.filter(far))
                 events = events.filter(pc.invert(far))
         marks += _marks(events, job.by_source)
-        wanted = (bits_of(events, len(job.domain)) & job.domain).any(axis=1)
-        yield from _sent(job, EVENTS, events if wanted.all() else events.filter(pa.array(wanted)))
+        if job.domain is not None:
+            wanted = (bits_of(events, len(job.domain)) & job.domain).any(axis=1)
+            events = events if wanted.all() else events.filter(pa.array(wanted))
+        yield from _sent(job, EVENTS, events)
     if marks:
-        told = to_ipc(pa.Table.from_batches(marks, MARK_COLUMNS))
-        yield _of_kind(MARKS, pa.array(range(job.shards), pa.int32()), pa.array([told] * job.shards))
+        yield _to_all(MARKS, to_ipc(pa.Table.from_batches(marks, MARK_COLUMNS)), job.shards)
+
+
+def _to_all(kind: int, packed: bytes, shards: int) -> pa.RecordBatch:
+    return _of_kind(kind, pa.array(range(shards), pa.int32()), pa.array([packed] * shards))
 
 
 def _sent(job: ArrivalJob, kind: int, events: pa.Table) -> Iterator[pa.RecordBatch]:

@@ -64,9 +64,11 @@ def step(job: ShardJob, number: int, head: Head, store: Store, arrived: pa.Table
     line = job.lines[number]
     too_late = None
     if arrived is not None:
-        arrived = looked_at(line, arrived) if len(job.lines) > 1 else arrived
+        # Where rules may change, all events wait for those that are in force when they are decided.
+        arrived = looked_at(line, arrived) if len(job.lines) > 1 and not line.asks else arrived
         if not line.at_once:
             arrived, late = parted(arrived, head.until)
+            late = looked_at(line, late) if line.asks and late.num_rows else late
             if late.num_rows and job.late == "fail":
                 raise late_error(late, head.until)
             too_late = with_reason(late, head.until) if late.num_rows else None

@@ -23,7 +23,7 @@ class Outline(NamedTuple):
     """What must be known of the patterns of a line to understand what was remembered of them."""
 
     at_once: bool
-    detectors: dict[str, tuple[int, ...]]  # of each fingerprint
+    detectors: dict[str, tuple[int, ...]]  # of each subscription, known by its meaning and when it came
     questions: tuple[str, ...]  # by bit
     words: int
 
@@ -31,7 +31,7 @@ class Outline(NamedTuple):
 def outline(line: Line) -> Outline:
     """The outline of a line, to be kept with its memories."""
     plan = from_bytes(line.plan)
-    own = {output.fingerprint: closure(plan, number) for number, output in enumerate(plan.outputs)}
+    own = {known: closure(plan, number) for number, known in enumerate(_known(line, plan))}
     return Outline(line.at_once, own, line.questions, plan.words)
 
 
@@ -39,14 +39,20 @@ def in_common(old: Outline, line: Line) -> int:
     """How many subscriptions of a line are still there; those of another order of time are not."""
     if old.at_once != line.at_once:
         return 0
-    return sum(output.fingerprint in old.detectors for output in from_bytes(line.plan).outputs)
+    return sum(known in old.detectors for known in _known(line, from_bytes(line.plan)))
+
+
+def _known(line: Line, plan: Plan) -> list[str]:
+    """What a subscription is known by. Where rules may change, one that came later is another, though it means the same."""
+    prints = [output.fingerprint for output in plan.outputs]
+    return [f"{one}@{since}" for one, since in zip(prints, line.since, strict=True)] if line.since else prints
 
 
 def carried_over(old: Outline, line: Line, memory: bytes) -> bytes | None:
     """A memory for the patterns of a line; None if nothing of it is left."""
     plan = from_bytes(line.plan)
     before, waiting = recall(memory)
-    came_from = _former(old, plan)
+    came_from = _former(old, line, plan)
     fresh = states.initial(plan, in_order=not line.at_once).detectors
     own: list[Memory] = [
         before.detectors[came_from[number]] if number in came_from else fresh[number]
@@ -57,20 +63,26 @@ def carried_over(old: Outline, line: Line, memory: bytes) -> bytes | None:
     state = states.initial(plan, in_order=not line.at_once)
     if before.events is not None:
         state = state_after(plan, before.keys, before.values, before.events, composites, own)
-    if waiting is not None:
+    if waiting is not None and not line.asks:
         waiting = _asked_anew(old, line, plan, waiting)
     if not state.keys.size and (waiting is None or not waiting.num_rows):
         return None
     return remember(Remembered(state, waiting))
 
 
-def _former(old: Outline, plan: Plan) -> dict[int, int]:
+def _former(old: Outline, line: Line, plan: Plan) -> dict[int, int]:
     """For each detector that was there before the number it had."""
     former: dict[int, int] = {}
-    for number, output in enumerate(plan.outputs):
-        if output.fingerprint in old.detectors:
-            former.update(zip(closure(plan, number), old.detectors[output.fingerprint], strict=True))
+    for number, known in enumerate(_known(line, plan)):
+        if known in old.detectors and _runs(plan, number):
+            former.update(zip(closure(plan, number), old.detectors[known], strict=True))
     return former
+
+
+def _runs(plan: Plan, output: int) -> bool:
+    """Whether a subscription has detectors of its own: one that never sends anything reports from that of another."""
+    emissions = [e for number in plan.outputs[output].detectors for e in plan.detectors[number].emissions]
+    return not emissions or any(emission.output == output for emission in emissions)
 
 
 def _asked_anew(old: Outline, line: Line, plan: Plan, waiting: pa.Table) -> pa.Table:

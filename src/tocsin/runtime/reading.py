@@ -190,7 +190,7 @@ def _asked(job: ReadJob, table: pa.Table, operand: rq.Operand) -> pa.Array | pa.
         case ("attribute", name):
             column = _column(table, name)
             if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
-                return _as_micros(column)
+                return as_micros(column)
             unsigned = pa.types.is_unsigned_integer(column.type)
             return column.cast(pa.int64()) if unsigned else column
         case ("end",):
@@ -249,7 +249,7 @@ def _micros(table: pa.Table, moment: Moment) -> pa.Array | pa.ChunkedArray:
     """A time column in microseconds since 1970-01-01 UTC, as Spark would reckon them."""
     column = _column(table, moment.column)
     if moment.form == "time":
-        return _as_micros(column)
+        return as_micros(column)
     if moment.form == "whole":
         return pc.multiply_checked(column.cast(pa.int64()), moment.factor)
     numbers = column.cast(pa.float64(), safe=False)
@@ -260,7 +260,8 @@ def _micros(table: pa.Table, moment: Moment) -> pa.Array | pa.ChunkedArray:
     )
 
 
-def _as_micros(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+def as_micros(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Times or dates in microseconds since 1970-01-01 UTC."""
     if pa.types.is_date(column.type):
         return pc.multiply(column.cast(pa.int32()).cast(pa.int64()), _DAY)
     return column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64())

@@ -19,6 +19,7 @@ from tocsin.errors import InputError
 from tocsin.runtime import heap
 from tocsin.runtime import state as states
 from tocsin.runtime import tokens as kernel
+from tocsin.runtime.asking import answered, asked_for
 from tocsin.runtime.chains import FIRST
 from tocsin.runtime.counting import Counts
 from tocsin.runtime.feed import Batch, feed, fitting
@@ -45,6 +46,8 @@ class Line(NamedTuple):
     at_once: bool = False
     questions: tuple[str, ...] = ()  # about single events, by bit, to know them again when patterns change
     columns: tuple[str, ...] = ()  # what travels beside their answers: values and fields
+    asks: bytes = b""  # if rules may change, how events are asked when they are decided (see `asking`)
+    since: tuple[int, ...] = ()  # and for each subscription, the version of the rules that it came with
 
 
 class ShardJob(NamedTuple):
@@ -102,13 +105,14 @@ def advance(job: ShardJob, line: Line, memory: bytes | None, arrived: pa.Table |
     elif waiting is not None:
         due, waiting = waiting, waiting.slice(0, 0)
     found = schema.empty_table()
+    if due is not None and line.asks:
+        due = answered(line.asks, plan, due)
     if due is not None:  # without any event so far there is nothing that time could do
         result = feed(plan, state, _batch(plan, due, state.keys, job.keys), until, limit=job.limit)
         assert result.state is not None
         state = result.state
-        found = pa.concat_tables(
-            to_arrow(plan, result, number, schema) for number in range(len(plan.outputs))
-        )
+        outputs = range(len(plan.outputs))
+        found = pa.concat_tables([found, *(to_arrow(plan, result, number, schema) for number in outputs)])
     held = 0 if waiting is None else waiting.num_rows
     if not held and not state.keys.size:
         return Advance(None, found, None, 0, 0, 0, None, repeated)
@@ -166,6 +170,8 @@ def _key_columns(events: pa.Table, keys: int) -> list[pa.Array]:
 def looked_at(line: Line, arrived: pa.Table) -> pa.Table:
     """The events that the subscriptions of a line look at."""
     plan = from_bytes(line.plan)
+    if line.asks:
+        return arrived.filter(pa.array(asked_for(line.asks, plan, arrived)))
     domain = np.bitwise_or.reduce([mask for one in plan.detectors for mask in one.program.domain])
     return arrived.filter(pa.array((bits_of(arrived, plan.words) & domain).any(axis=1)))
 

@@ -13,6 +13,7 @@ Arrow bytes (see `pack`):
 | `late` | number of a job | events that came too late for it |
 | `repeated` | number of a job | events that it had already and did not use again |
 | `figures` | number of a job | one row of numbers about a shard |
+| `rules` | number of a job | what became of changes of its rules |
 
 So one pass over what is kept of a micro-batch gives all its numbers, and only what there is of something is written.
 """
@@ -36,7 +37,7 @@ TOLD = pa.schema(
     ]
 )
 TALLY, ASKED, DEAD, BLOCKS = "tally", "asked", "dead", "blocks"
-MATCH, LATE, REPEATED, FIGURES = "match", "late", "repeated", "figures"
+MATCH, LATE, REPEATED, FIGURES, RULES = "match", "late", "repeated", "figures", "rules"
 
 
 def number_lines(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

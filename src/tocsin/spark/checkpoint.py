@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 
 from tocsin.errors import InputError
+from tocsin.runtime.rules import Book
 from tocsin.spark.failures import explain_failure
 from tocsin.spark.stream import remembered_figures
 
@@ -19,6 +21,23 @@ def read_state(spark: SparkSession, checkpoint: str | Path) -> pa.Table:
     Args:
         checkpoint: the folder that the query was given as `checkpointLocation`.
     """
+    found = [
+        remembered_figures(int(row["key"][0]), bytes(row["value"][0])).add_column(0, "job", pa.array([job]))
+        for job, rows in _values(spark, checkpoint, "head").items()
+        for row in rows
+    ]
+    return pa.concat_tables(found).sort_by([("job", "ascending"), ("shard", "ascending")])
+
+
+def read_rules(spark: SparkSession, checkpoint: str | Path) -> Book:
+    """The rules in force of a stream whose rules change, and what became of each change."""
+    (rows,) = _values(spark, checkpoint, "rules").values()
+    book: Book = pickle.loads(bytes(rows[0]["value"][0]))  # all shards have made the same changes
+    return book
+
+
+def _values(spark: SparkSession, checkpoint: str | Path, name: str) -> dict[int, list[Row]]:
+    """A value of each shard that remembers one, by job."""
     folder = Path(checkpoint).expanduser()
     if "://" not in str(checkpoint) and not (folder / "state").is_dir():
         raise InputError(
@@ -29,7 +48,7 @@ def read_state(spark: SparkSession, checkpoint: str | Path) -> pa.Table:
     location = str(checkpoint) if "://" in str(checkpoint) else str(folder.resolve())
     try:
         jobs = spark.read.format("state-metadata").load(location).select("operatorId").distinct().collect()
-        reader = spark.read.format("statestore").option("stateVarName", "head")
+        reader = spark.read.format("statestore").option("stateVarName", name)
         rows = {
             job: reader.option("operatorId", job).load(location).collect()
             for job in sorted(row["operatorId"] for row in jobs)
@@ -37,11 +56,6 @@ def read_state(spark: SparkSession, checkpoint: str | Path) -> pa.Table:
     except PySparkException as problem:
         hint = "is it the checkpoint of a query of tocsin, with at least one micro-batch behind it?"
         raise InputError("unreadable-checkpoint", explain_failure(problem), hint=hint) from None
-    found = [
-        remembered_figures(int(row["key"][0]), bytes(row["value"][0])).add_column(0, "job", pa.array([job]))
-        for job, own in rows.items()
-        for row in own
-    ]
-    if not found:
+    if not any(rows.values()):
         raise InputError("empty-checkpoint", f"{checkpoint} remembers nothing yet")
-    return pa.concat_tables(found).sort_by([("job", "ascending"), ("shard", "ascending")])
+    return rows

@@ -33,6 +33,11 @@ class EventColumns:
     source: str | None
 
     @property
+    def own(self) -> tuple[str, ...]:
+        """The columns of type and source, if there are such, which questions may ask for by themselves."""
+        return tuple(name for name in (self.type, self.source) if name is not None)
+
+    @property
     def named(self) -> frozenset[str]:
         """The columns that say when and what an event is, rather than describe it."""
         return frozenset({*self.time, *([self.type] if self.type else []), *([self.id] if self.id else [])})

@@ -22,13 +22,14 @@ from tocsin.algebra.subscription import Reading, Subscription
 from tocsin.automata.compile import Compiled, compile
 from tocsin.errors import InputError, did_you_mean
 from tocsin.events import Catalog
-from tocsin.languages.registry import parse, selection_of
+from tocsin.languages.registry import ALIASES, parse, selection_of
 from tocsin.runtime.feed import MAX_TOKENS
 from tocsin.runtime.reading import BIT_WORDS
 from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
+from tocsin.spark.compile_rules import RuleSettings
 from tocsin.spark.completion import LANGUAGES as COMPLETION
 from tocsin.spark.completion import Ports, Text, compile_texts
-from tocsin.spark.job import is_unreadable, looked_at, prepare, run
+from tocsin.spark.job import is_unreadable, looked_at, prepare, readable, run
 from tocsin.spark.lines import (
     StreamOptions,
     by_source,
@@ -39,6 +40,7 @@ from tocsin.spark.lines import (
 )
 from tocsin.spark.parquet import detect_parquet, plan_reading, read_parquet
 from tocsin.spark.questions import NoArrowForm, run_asked
+from tocsin.spark.rules import detect_with_rules, rule_columns_of, rules_of
 from tocsin.spark.session import local_session
 from tocsin.spark.stream import found_in, run_stream
 
@@ -76,6 +78,9 @@ def detect(
     shards: int | None = None,
     late: str = "fail",
     ahead: str = "1d",
+    rules: DataFrame | str | Path | None = None,
+    rule_columns: Sequence[str] | None = None,
+    rule_changes: str = "drop",
 ) -> DataFrame:
     """Composite events of one or several patterns over a table or a stream of events.
 
@@ -113,6 +118,11 @@ def detect(
             are rows without a pattern, and a column `late` says why.
         ahead: in a stream, how far ahead of the clock on the wall an event may lie, or `any`. One further ahead is treated as
             late ones are, and time does not go on by it: one wrong clock does not make all other events late.
+        rules: in a stream, the folder to watch for changes of the patterns, or a streaming DataFrame of changes; see
+            `docs/how-to/rules.md`. `pattern` is what the stream begins with, and may be empty: `{}`.
+        rule_columns: the columns that such rules may name; by default all.
+        rule_changes: `keep` adds rows without a pattern that tell in a column `rule_change` what became of each change, and
+            why one was refused; by default, `drop`, only the checkpoint tells it.
 
     Returns:
         One row per match, or per event that is sent; `tocsin.runtime.matches` describes the columns, and `tocsin.sent`
@@ -121,6 +131,39 @@ def detect(
     if unreadable not in ("fail", "drop"):
         raise InputError("bad-option", f"unreadable cannot be {unreadable!r}", hint="fail or drop")
     streaming = StreamOptions.of(delay, detection, sources, silent_after, idle, shards, late, ahead)
+    if rules is not None:
+        if rule_changes not in ("drop", "keep"):
+            raise InputError("bad-option", f"rule_changes cannot be {rule_changes!r}", hint="drop or keep")
+        return _with_rules(
+            events,
+            rules,
+            pattern,
+            streaming,
+            unreadable,
+            max_partial_matches,
+            rule_changes == "keep",
+            rule_columns,
+            attributes,
+            {
+                "time": time,
+                "type": type,
+                "event_type": event_type,
+                "key": key,
+                "id": id,
+                "source": source,
+                "time_unit": time_unit,
+            },
+            {
+                "language": ALIASES.get(language, language),
+                "options": options or {},
+                "matches": matches,
+                "take": take,
+                "catalog": catalog,
+                "types": types,
+                "assembly": assembly,
+                "ports": ports,
+            },
+        )
     plan = _plan(
         events,
         pattern,
@@ -156,18 +199,38 @@ def detect(
     # Asked of the table, so that Spark prepares only the rows that some pattern looks at.
     wanted, problem = looked_at(table, columns, compiled, catalog), is_unreadable(table, columns)
     used = table.where(wanted | problem if unreadable == "fail" else wanted & ~problem)
-    used = _readable(prepare(used, columns, compiled, catalog, carried), unreadable)
+    used = readable(prepare(used, columns, compiled, catalog, carried), unreadable)
     return run(used, table, columns, compiled, carried, max_partial_matches)
 
 
-def _readable(prepared: DataFrame, unreadable: str) -> DataFrame:
-    """The rows without those that are no events, or with an error when one of them is met."""
-    problem = prepared["unreadable"]
-    if unreadable == "drop":
-        return prepared.where(problem.isNull()).drop("unreadable")
-    # No pattern looks at a row without a type, and yet it got as far as here.
-    start = F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(F.col("start"))
-    return prepared.withColumn("start", start).drop("unreadable")
+def _with_rules(
+    events: DataFrame | str | Path,
+    rules: DataFrame | str | Path,
+    pattern: Pattern,
+    options: StreamOptions,
+    unreadable: str,
+    limit: int,
+    told: bool,
+    rule_columns: Sequence[str] | None,
+    attributes: Sequence[str] | None,
+    named: Mapping[str, Any],
+    compiling: Mapping[str, Any],
+) -> DataFrame:
+    """The same for a stream whose rules change; `named` are columns, `compiling` is how rules are read."""
+    if not isinstance(events, DataFrame) or not events.isStreaming:
+        hint = "give a streaming DataFrame, as spark.readStream makes one"
+        raise InputError("bad-option", "only a stream has rules that change", hint=hint)
+    columns = _columns(events, **named)
+    settings = RuleSettings(
+        events.schema,
+        columns,
+        rule_columns_of(events, rule_columns),
+        str(events.sparkSession.conf.get("spark.sql.session.timeZone")),
+        options,
+        **compiling,
+    )
+    carried = _carried(events, columns, attributes)
+    return detect_with_rules(events, rules, rules_of(pattern), settings, carried, unreadable, limit, told)
 
 
 def _in_stream(plan: _Plan, options: StreamOptions, unreadable: str, limit: int) -> DataFrame:
@@ -180,7 +243,7 @@ def _in_stream(plan: _Plan, options: StreamOptions, unreadable: str, limit: int)
         prepared = prepared.withColumn("ahead", too_far_ahead(F.col("end"), options.ahead))
     stream = stream_plan(prepared, table, columns, compiled, carried, limit, options, paces)
     # Every row says how far time has come, also one that no pattern looks at.
-    return found_in(run_stream(_readable(prepared, unreadable), stream), stream)
+    return found_in(run_stream(readable(prepared, unreadable), stream), stream)
 
 
 def why_not_arrow(
@@ -228,8 +291,7 @@ def _plan(
     """Find the columns and compile the patterns; `named` are the names of columns that `event_columns` takes."""
     selection = selection_of(language, matches, take)
     table = events if isinstance(events, DataFrame) else read_parquet(spark or local_session(), events)
-    own_source = source or ("source" if "source" in table.columns else None)
-    columns = event_columns(table, source=own_source, **named)
+    columns = _columns(table, source=source, **named)
     kinds = attribute_kinds(table)
     if language in COMPLETION:
         wanted: list[Subscription] = []
@@ -250,6 +312,11 @@ def _plan(
         compiled = compile(wanted, points=columns.time[0] == columns.time[1])
     carried = _carried(table, columns, attributes)
     return _Plan(table, columns, compiled, catalog, carried, tuple(wanted))
+
+
+def _columns(table: DataFrame, *, source: str | None, **named: Any) -> EventColumns:
+    own_source = source or ("source" if "source" in table.columns else None)
+    return event_columns(table, source=own_source, **named)
 
 
 def _subscriptions(

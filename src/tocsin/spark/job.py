@@ -80,6 +80,16 @@ def _unreadable(columns: EventColumns, start: Column, end: Column) -> Column:
     return F.coalesce(*reasons)
 
 
+def readable(prepared: DataFrame, unreadable: str) -> DataFrame:
+    """The rows without those that are no events, or with an error when one of them is met."""
+    problem = prepared["unreadable"]
+    if unreadable == "drop":
+        return prepared.where(problem.isNull()).drop("unreadable")
+    # No pattern looks at a row without a type, and yet it got as far as here.
+    start = F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(F.col("start"))
+    return prepared.withColumn("start", start).drop("unreadable")
+
+
 def is_unreadable(events: DataFrame, columns: EventColumns) -> Column:
     """Whether something keeps a row of the table from being an event."""
     needed = [*columns.time, *([columns.type] if columns.type else []), *columns.key]
@@ -317,20 +327,25 @@ def job_of(
     limit: int,
 ) -> tuple[Job, pa.Schema]:
     """What the workers are told, and the schema of the matches."""
-    attributes = _attributes_type(used, carried)
-    outputs = output_types(compiled, used, attributes) if sends(compiled) else None
-    schema = match_schema(_key_type(events, columns), attributes, outputs)
+    attributes = attributes_type(used, carried)
+    outputs = None
+    if sends(compiled):
+        fields = {name: used.schema[rt.travelling("field", name)].dataType for name in taken_fields(compiled)}
+        outputs = output_types(compiled, fields, attributes)
+    schema = match_schema(key_type(events, columns), attributes, outputs)
     return Job(rt.to_bytes(compiled.plan), schema.serialize().to_pybytes(), len(columns.key), limit), schema
 
 
-def _key_type(events: DataFrame, columns: EventColumns) -> pa.DataType:
+def key_type(events: DataFrame, columns: EventColumns) -> pa.DataType:
+    """The type that the key of a match has."""
     types = [to_arrow_type(events.schema[name].dataType) for name in columns.key]
     if len(types) <= 1:
         return types[0] if types else pa.string()
     return pa.struct([pa.field(name, type) for name, type in zip(columns.key, types, strict=True)])
 
 
-def _attributes_type(used: DataFrame, carried: Sequence[str]) -> pa.StructType | None:
+def attributes_type(used: DataFrame, carried: Sequence[str]) -> pa.StructType | None:
+    """The type of what constituents carry, if they carry anything."""
     if not carried:
         return None
     return _nullable(to_arrow_type(used.schema["attributes"].dataType, timezone="UTC"))

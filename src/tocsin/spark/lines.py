@@ -68,6 +68,11 @@ class StreamOptions:
             ahead=None if ahead == "any" else _microseconds("ahead", ahead),
         )
 
+    @property
+    def allowed_ahead(self) -> str:
+        """How far ahead of the clock events may lie, in words."""
+        return "any" if self.ahead is None else format_duration(self.ahead)
+
     def pace(self, own: Detection | None) -> PaceSettings:
         """When events are used, by what a subscription says itself, or by these options."""
         asked = own or self.detection
@@ -160,7 +165,6 @@ def stream_plan(
     if shards is None:
         shards = int(str(used.sparkSession.conf.get("spark.sql.shuffle.partitions")))
     lines = tuple(line_of(compiled, own, at_once=pace.mode == "best-effort") for pace, own in paces.items())
-    allowed = "any" if options.ahead is None else format_duration(options.ahead)
     shard_job = ShardJob(
         lines,
         job.schema,
@@ -169,7 +173,7 @@ def stream_plan(
         limit,
         options.late,
         options.repeated,
-        allowed,
+        options.allowed_ahead,
     )
     domain = np.bitwise_or.reduce([mask for one in compiled.plan.detectors for mask in one.program.domain])
     return StreamPlan(shard_job, tuple(paces), schema, domain)

@@ -14,7 +14,6 @@ from typing import assert_never
 
 import numpy as np
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -27,7 +26,7 @@ from tocsin.runtime.pack import PACKED
 from tocsin.runtime.program import Array, travelling
 from tocsin.runtime.reading import pack_asked
 from tocsin.spark.columns import EventColumns, micros, micros_of
-from tocsin.spark.job import detect_packed, job_of, prepare
+from tocsin.spark.job import detect_packed, job_of, prepare, readable
 from tocsin.spark.predicates import attribute_column
 from tocsin.values import Relation, Value, compare, kind
 
@@ -140,13 +139,7 @@ def run_asked(
     prepared = prepare(
         events, columns, compiled, catalog, carried, asked=asked_columns(asked, events, columns)
     )
-    problem = prepared["unreadable"]
-    if unreadable == "fail":
-        start = F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(F.col("start"))
-        used = prepared.withColumn("start", start)
-    else:
-        used = prepared.where(problem.isNull())
-    used = used.drop("unreadable")
+    used = readable(prepared, unreadable)
     job, schema = job_of(used, events, columns, compiled, carried, limit)
     shards = int(str(session.conf.get("spark.sql.shuffle.partitions"))) if columns.key else 1
     pack = partial(pack_asked, asked.index, tuple(asked.columns), shards, job.keys)

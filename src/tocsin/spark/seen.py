@@ -31,6 +31,7 @@ class Seen:
     written: Mapping[str, int] = field(default_factory=dict)  # rows, by the folder or table
     state: Mapping[str, int] = field(default_factory=dict)  # figures of all shards together
     shards: Sequence[Mapping[str, Any]] = ()  # and of each shard
+    rules: Sequence[Mapping[str, Any]] = ()  # what became of changes of rules
 
     @property
     def total(self) -> Counters:
@@ -55,6 +56,8 @@ class Seen:
         """The record as a line of JSON, without the figures of each shard."""
         plain = asdict(self)
         del plain["shards"]
+        if not self.rules:
+            del plain["rules"]
         return json.dumps(plain)
 
     def __str__(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -13,7 +13,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 from tocsin.algebra.correlation.types import DELIVERY_ATTRIBUTES
 from tocsin.automata.compile import Compiled
 from tocsin.errors import InputError
-from tocsin.runtime.program import Emission, Walk, travelling
+from tocsin.runtime.program import Emission, Walk
 from tocsin.values import Value
 
 # The types of IDL; Spark has no unsigned ones, so those take the next larger.
@@ -37,15 +37,17 @@ def sent_tables(compiled: Compiled, subscription: str | None = None) -> tuple[st
     return tuple(dict.fromkeys(emission.table for emission in pushed if emission.what == "push"))
 
 
-def output_types(compiled: Compiled, used: DataFrame, carried: pa.StructType | None) -> pa.StructType:
-    """A struct with a field for each table; `used` are the prepared events and `carried` their attributes."""
+def output_types(
+    compiled: Compiled, fields: Mapping[str, T.DataType], carried: pa.StructType | None
+) -> pa.StructType:
+    """A struct with a field for each table; `fields` are those that are taken from events, `carried` their attributes."""
     tables: dict[str, dict[str, pa.DataType]] = {}
     for emission in _emissions(compiled):
         if emission.what == "push":
             attributes = tables.setdefault(emission.table, {})
-            for name, type in _attributes(emission, used, carried):
+            for name, type in _attributes(emission, fields, carried):
                 known = attributes.setdefault(name, type)
-                attributes[name] = _common(emission.table, name, known, type)
+                attributes[name] = common_type(emission.table, name, known, type)
     return pa.struct(
         [
             pa.field(table, pa.struct([pa.field(name, type) for name, type in attributes.items()]))
@@ -98,7 +100,7 @@ def _emissions(compiled: Compiled) -> Iterator[Emission]:
 
 
 def _attributes(
-    emission: Emission, used: DataFrame, carried: pa.StructType | None
+    emission: Emission, fields: Mapping[str, T.DataType], carried: pa.StructType | None
 ) -> Iterator[tuple[str, pa.DataType]]:
     declared = {name for name, _ in emission.declared or ()}
     yield from ((name, _DECLARED[type]) for name, type in emission.declared or ())
@@ -108,7 +110,7 @@ def _attributes(
         if source[0] == "literal":
             yield name, _type_of(source[1])
         else:
-            yield name, to_arrow_type(used.schema[travelling("field", source[2])].dataType, timezone="UTC")
+            yield name, to_arrow_type(fields[source[2]], timezone="UTC")
     if emission.forwards is not None and carried is not None:
         # An event of a declared type holds what is declared, and what says how it is to be delivered.
         others = (
@@ -129,7 +131,8 @@ def _type_of(value: Value) -> pa.DataType:
             return pa.string()
 
 
-def _common(table: str, name: str, one: pa.DataType, other: pa.DataType) -> pa.DataType:
+def common_type(table: str, name: str, one: pa.DataType, other: pa.DataType) -> pa.DataType:
+    """The type of an attribute that is sent as one and as another."""
     if one == other:
         return one
     number = [pa.types.is_integer(type) or pa.types.is_floating(type) for type in (one, other)]

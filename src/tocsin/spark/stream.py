@@ -27,18 +27,19 @@ from pyspark.sql.streaming.stateful_processor import (
 
 from tocsin.errors import InputError
 from tocsin.events.pace import Pace, PaceSettings, Told
-from tocsin.runtime.arrivals import AHEAD, ARRIVALS, MARKS, ArrivalJob, pack_arrivals
+from tocsin.runtime.arrivals import AHEAD, ARRIVALS, CHANGES, EVENTS, ArrivalJob, pack_arrivals
 from tocsin.runtime.buckets import Head, step
 from tocsin.runtime.carry_over import Outline, carried_over, in_common, outline
 from tocsin.runtime.pack import from_ipc, to_ipc
-from tocsin.runtime.shard import LONG_AGO, ShardJob, late_rows, set_aside
-from tocsin.runtime.tally import FIGURES, LATE, MATCH, REPEATED
+from tocsin.runtime.shard import LONG_AGO, Line, ShardJob, late_rows, set_aside
+from tocsin.runtime.tally import FIGURES, LATE, MATCH, REPEATED, RULES
 
 if TYPE_CHECKING:
     from tocsin.spark.lines import StreamPlan
 
 TOLD = "kind string, packed binary"
 OBSERVED = "tocsin-"  # how the names of what Spark is to observe begin
+RULE_CHANGE = "rule_change"  # the column that tells what became of a change, if that is kept
 VERSION = 1  # of what a shard remembers
 _SETTINGS = {
     "spark.sql.streaming.stateStore.providerClass": (
@@ -74,9 +75,9 @@ _FIGURES = pa.schema(
 def run_stream(used: DataFrame, plan: StreamPlan) -> DataFrame:
     """Prepared rows of a stream, all of them, become rows `kind, packed`; `job.run` is the same for a table."""
     spark = used.sparkSession
-    _use_rocksdb(spark)
+    use_rocksdb(spark)
     if plan.idle:
-        used = _with_heartbeats(used)
+        used = with_heartbeats(used)
     job = ArrivalJob(plan.job.shards, plan.job.keys, plan.domain, plan.by_source)
     return (
         used.mapInArrow(partial(pack_arrivals, job), from_arrow_schema(ARRIVALS))
@@ -86,36 +87,49 @@ def run_stream(used: DataFrame, plan: StreamPlan) -> DataFrame:
 
 
 def found_in(told: DataFrame, plan: StreamPlan) -> DataFrame:
-    """Matches, and late events if they are kept. Listeners of Spark get the figures of each shard (see `watch`)."""
-    schema = plan.schema
-    opened = partial(_opened, schema.serialize().to_pybytes())
+    """Matches, and late events if they are kept."""
+    return opened(told, plan.schema)
+
+
+def opened(told: DataFrame, schema: pa.Schema) -> DataFrame:
+    """Of what shards tell, the rows that this schema has columns for. Listeners of Spark get the figures (see `watch`)."""
     figures = F.collect_list(F.when(F.col("kind") == FIGURES, F.col("packed"))).alias("figures")
     seen = told.observe(f"{OBSERVED}{uuid4().hex}", figures)
-    return seen.mapInArrow(opened, from_arrow_schema(schema))
+    return seen.mapInArrow(partial(_opened, schema.serialize().to_pybytes()), from_arrow_schema(schema))
 
 
 def _opened(schema: bytes, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     whole = pa.ipc.read_schema(pa.py_buffer(schema))
-    keeps = "late" in whole.names
     for batch in batches:
         for kind, packed in zip(batch.column("kind").to_pylist(), batch.column("packed"), strict=True):
             if kind == MATCH:
-                found = from_ipc(packed.as_buffer())
-                if keeps:
-                    found = found.append_column(whole.field("late"), pa.nulls(found.num_rows, pa.string()))
-                yield from found.to_batches()
-            elif kind == LATE and keeps:
+                yield from _widened(from_ipc(packed.as_buffer()), whole).to_batches()
+            elif kind == LATE and "late" in whole.names:
                 yield from late_rows(from_ipc(packed.as_buffer()), whole).to_batches()
+            elif kind == RULES and RULE_CHANGE in whole.names:
+                yield from _widened(from_ipc(packed.as_buffer()), whole).to_batches()
 
 
-def _use_rocksdb(spark: SparkSession) -> None:
+def _widened(rows: pa.Table, whole: pa.Schema) -> pa.Table:
+    """Rows with the columns that are missing, empty."""
+    if rows.schema == whole:
+        return rows
+    there = set(rows.column_names)
+    columns = [
+        rows.column(field.name) if field.name in there else pa.nulls(rows.num_rows, field.type)
+        for field in whole
+    ]
+    return pa.table(columns, schema=whole)
+
+
+def use_rocksdb(spark: SparkSession) -> None:
     """The settings that state in Python needs, or that suit it; what the user has set stays."""
     for name, value in _SETTINGS.items():
         if spark.conf.get(name, None) is None:
             spark.conf.set(name, value)
 
 
-def _with_heartbeats(used: DataFrame) -> DataFrame:
+def with_heartbeats(used: DataFrame) -> DataFrame:
     """The rows, and each second one that tells what the clock on the wall says."""
     clock = F.unix_micros("timestamp")
     beats = used.sparkSession.readStream.format("rate").option("rowsPerSecond", 1).load()
@@ -128,7 +142,7 @@ def _with_heartbeats(used: DataFrame) -> DataFrame:
     )
 
 
-class Came(NamedTuple):
+class Counted(NamedTuple):
     """How much came to a shard in a micro-batch, and what came of it."""
 
     arrived: int = 0
@@ -144,12 +158,12 @@ class ShardProcessor(StatefulProcessor):
     def __init__(self, job: ShardJob, paces: tuple[PaceSettings, ...]) -> None:
         self._job = job
         self._paces = paces
-        self._purpose = _purpose(job, paces)
+        self._purpose = purpose_of(job, paces)
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._head = handle.getValueState("head", "packed binary")
         self._outlines = handle.getValueState("outlines", "packed binary")
-        self._buckets = _Buckets(handle.getMapState("buckets", "line int, bucket int", "packed binary"))
+        self._buckets = Buckets(handle.getMapState("buckets", "line int, bucket int", "packed binary"))
 
     def handleInputRows(  # noqa: N802
         self,
@@ -157,47 +171,20 @@ class ShardProcessor(StatefulProcessor):
         rows: Iterator[Any],
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
-        arrived, ahead, told, clock = _received(rows)
+        came = received(rows)
         heads, paces = self._recalled()
-        out: list[tuple[str, bytes]] = []
-        matches: dict[str, int] = {}
-        early = 0 if ahead is None else ahead.num_rows
-        late = early
-        if ahead is not None:
-            out.append((LATE, to_ipc(set_aside(self._job, ahead))))
-        for number, (head, pace) in enumerate(zip(heads, paces, strict=True)):
-            until = pace.hear(told, clock)
-            done = step(self._job, number, head, self._buckets, arrived, until)
-            heads[number] = done.head
-            for found in done.matches:
-                out.append((MATCH, to_ipc(found)))
-                for one in pc.value_counts(found.column("pattern")).to_pylist():
-                    matches[one["values"]] = matches.get(one["values"], 0) + one["counts"]
-            if done.late is not None:
-                late += done.late.num_rows
-                out.append((LATE, to_ipc(_of_line(number, done.late))))
-            out += [(REPEATED, to_ipc(_of_line(number, again))) for again in done.repeated]
+        out = taken_in(self._job, int(key[0]), heads, paces, self._buckets, came)
         self._head.update((pickle.dumps((VERSION, self._purpose, heads, paces), protocol=5),))
-        in_time = 0 if arrived is None else arrived.num_rows
-        came = Came(in_time + early, early, late, sum(one.events for one in told), matches)
-        out.append((FIGURES, to_ipc(_figures(int(key[0]), heads, paces, came))))
-        yield pd.DataFrame({"kind": [kind for kind, _ in out], "packed": [packed for _, packed in out]})
+        yield as_frame(out)
 
     def _recalled(self) -> tuple[list[Head], list[Pace]]:
         """What is known of the buckets and of time, made to fit if the patterns are not those of before."""
         data = self._head.get()
         if data is None:
-            self._outlines.update((pickle.dumps([outline(line) for line in self._job.lines], protocol=5),))
+            self._outlines.update((outlines_of(self._job.lines),))
             return [Head(LONG_AGO) for _ in self._paces], [Pace(settings) for settings in self._paces]
-        purpose, heads, paces = _readable(bytes(data[0]))
-        shape, patterns = self._purpose
-        if purpose[0] != shape:
-            raise InputError(
-                "other-checkpoint",
-                "this checkpoint is of other columns or another number of shards",
-                hint="go back to what it was made with, or start from a fresh checkpoint",
-            )
-        return (heads, paces) if purpose[1] == patterns else self._carried_over(heads, paces)
+        purpose, heads, paces = remembered(bytes(data[0]), self._purpose[0])
+        return (heads, paces) if purpose == self._purpose else self._carried_over(heads, paces)
 
     def _carried_over(self, heads: list[Head], paces: list[Pace]) -> tuple[list[Head], list[Pace]]:
         """The same for other patterns: what is still asked for goes on, the rest starts afresh."""
@@ -205,7 +192,7 @@ class ShardProcessor(StatefulProcessor):
         assert data is not None
         outlines: list[Outline] = pickle.loads(bytes(data[0]))
         # All is taken out before anything is put back, because lines may change their places.
-        memories = {key: self._buckets.pop(key) for key in _known(heads)}
+        memories = {key: self._buckets.pop(key) for key in known_buckets(heads)}
         new_heads, new_paces = [], []
         for number, (line, settings) in enumerate(zip(self._job.lines, self._paces, strict=True)):
             former = max(range(len(outlines)), key=lambda at: in_common(outlines[at], line))
@@ -221,11 +208,49 @@ class ShardProcessor(StatefulProcessor):
                 head = Head(head.until, heads[former].bits, entries)
             new_heads.append(head)
             new_paces.append(Pace(settings).going_on_from(paces[former]))
-        self._outlines.update((pickle.dumps([outline(line) for line in self._job.lines], protocol=5),))
+        self._outlines.update((outlines_of(self._job.lines),))
         return new_heads, new_paces
 
 
-def _purpose(job: ShardJob, paces: tuple[PaceSettings, ...]) -> tuple[bytes, bytes]:
+def taken_in(
+    job: ShardJob, shard: int, heads: list[Head], paces: list[Pace], buckets: Buckets, came: Received
+) -> list[tuple[str, bytes]]:
+    """Let a shard take in a micro-batch; what it tells, as kinds and packed tables. `heads` and `paces` go on."""
+    out: list[tuple[str, bytes]] = []
+    matches: dict[str, int] = {}
+    early = 0 if came.ahead is None else came.ahead.num_rows
+    late = early
+    if came.ahead is not None:
+        out.append((LATE, to_ipc(set_aside(job, came.ahead))))
+    for number, (head, pace) in enumerate(zip(heads, paces, strict=True)):
+        until = pace.hear(came.told, came.clock)
+        done = step(job, number, head, buckets, came.events, until)
+        heads[number] = done.head
+        for found in done.matches:
+            out.append((MATCH, to_ipc(found)))
+            for one in pc.value_counts(found.column("pattern")).to_pylist():
+                matches[one["values"]] = matches.get(one["values"], 0) + one["counts"]
+        if done.late is not None:
+            late += done.late.num_rows
+            out.append((LATE, to_ipc(_of_line(number, done.late))))
+        out += [(REPEATED, to_ipc(_of_line(number, again))) for again in done.repeated]
+    in_time = 0 if came.events is None else came.events.num_rows
+    counted = Counted(in_time + early, early, late, sum(one.events for one in came.told), matches)
+    out.append((FIGURES, to_ipc(_figures(shard, heads, paces, counted))))
+    return out
+
+
+def as_frame(out: list[tuple[str, bytes]]) -> pd.DataFrame:
+    """What a shard tells, as Spark takes it."""
+    return pd.DataFrame({"kind": [kind for kind, _ in out], "packed": [packed for _, packed in out]})
+
+
+def outlines_of(lines: Iterable[Line]) -> bytes:
+    """What is kept beside memories, to understand them when patterns change."""
+    return pickle.dumps([outline(line) for line in lines], protocol=5)
+
+
+def purpose_of(job: ShardJob, paces: tuple[PaceSettings, ...]) -> tuple[bytes, bytes]:
     """What a memory is for: with other columns or shards it means nothing, for other patterns it can be made to fit."""
     shape = hashlib.blake2b(job.schema, digest_size=16)
     shape.update(repr((job.shards, job.keys)).encode())
@@ -233,11 +258,12 @@ def _purpose(job: ShardJob, paces: tuple[PaceSettings, ...]) -> tuple[bytes, byt
     return shape.digest(), patterns.digest()
 
 
-def _known(heads: list[Head]) -> list[tuple[int, int]]:
+def known_buckets(heads: list[Head]) -> list[tuple[int, int]]:
+    """Every memory there is, by line and bucket."""
     return [(number, bucket) for number, head in enumerate(heads) for bucket in head.entries]
 
 
-class _Buckets(MutableMapping[tuple[int, int], bytes]):
+class Buckets(MutableMapping[tuple[int, int], bytes]):
     """Spark's state as a mapping. Nobody asks which buckets there are: the heads know."""
 
     def __init__(self, state: Any) -> None:
@@ -263,24 +289,38 @@ class _Buckets(MutableMapping[tuple[int, int], bytes]):
         return sum(1 for _ in self)
 
 
-def _received(rows: Iterator[Any]) -> tuple[pa.Table | None, pa.Table | None, list[Told], int | None]:
-    """The events of a micro-batch, those too far ahead, what it says of its sources, and what the clock on the wall says."""
+class Received(NamedTuple):
+    """What comes to a shard in a micro-batch."""
+
+    events: pa.Table | None
+    ahead: pa.Table | None  # events too far ahead of the clock
+    told: list[Told]  # of its sources
+    clock: int | None  # on the wall
+    changes: list[str]  # of rules
+
+
+def received(rows: Iterator[Any]) -> Received:
+    """All that comes in the pieces of a micro-batch."""
     events: list[pa.Table] = []
     ahead: list[pa.Table] = []
     told: list[Told] = []
     clocks: list[int] = []
+    changes: list[str] = []
     for frame in rows:
         for kind, packed in zip(frame["kind"], frame["packed"], strict=True):
             table = from_ipc(packed)
-            if kind != MARKS:
+            if kind in (EVENTS, AHEAD):
                 (ahead if kind == AHEAD else events).append(_plain(table))
+                continue
+            if kind == CHANGES:
+                changes += table.column("change").to_pylist()
                 continue
             for mark in table.to_pylist():
                 if mark["clock"] is not None:
                     clocks.append(mark["clock"])
                 else:
                     told.append(Told(mark["source"], mark["events"], mark["latest"], tuple(mark["some"])))
-    return _joined(events), _joined(ahead), told, max(clocks, default=None)
+    return Received(_joined(events), _joined(ahead), told, max(clocks, default=None), changes)
 
 
 def _joined(tables: list[pa.Table]) -> pa.Table | None:
@@ -304,7 +344,19 @@ def _of_line(number: int, events: pa.Table) -> pa.Table:
 def remembered_figures(shard: int, head: bytes) -> pa.Table:
     """The figures of a shard from the head that a checkpoint holds of it."""
     _, heads, paces = _readable(head)
-    return _figures(shard, heads, paces, Came())
+    return _figures(shard, heads, paces, Counted())
+
+
+def remembered(data: bytes, shape: bytes) -> tuple[tuple[bytes, bytes], list[Head], list[Pace]]:
+    """What a head says, if it is of the same columns and shards."""
+    purpose, heads, paces = _readable(data)
+    if purpose[0] != shape:
+        raise InputError(
+            "other-checkpoint",
+            "this checkpoint is of other columns or another number of shards, with rules that change or without",
+            hint="go back to what it was made with, or start from a fresh checkpoint",
+        )
+    return purpose, heads, paces
 
 
 def _readable(data: bytes) -> tuple[tuple[bytes, bytes], list[Head], list[Pace]]:
@@ -320,7 +372,7 @@ def _readable(data: bytes) -> tuple[tuple[bytes, bytes], list[Head], list[Pace]]
     return purpose, heads, paces
 
 
-def _figures(shard: int, heads: list[Head], paces: list[Pace], came: Came) -> pa.Table:
+def _figures(shard: int, heads: list[Head], paces: list[Pace], counted: Counted) -> pa.Table:
     entries = [entry for head in heads for entry in head.entries.values()]
     until = min(head.until for head in heads)
     row = {
@@ -329,8 +381,8 @@ def _figures(shard: int, heads: list[Head], paces: list[Pace], came: Came) -> pa
         "partial_matches": sum(entry.partial_matches for entry in entries),
         "waiting": sum(entry.waiting for entry in entries),
         "bytes": sum(entry.size for entry in entries),
-        **came._asdict(),
-        "matches": list(came.matches.items()),
+        **counted._asdict(),
+        "matches": list(counted.matches.items()),
         "until": until if until > LONG_AGO else None,
         "oldest": min((entry.oldest for entry in entries if entry.oldest is not None), default=None),
         "left_out": sorted({name for pace in paces for name in pace.left_out}),

@@ -45,11 +45,19 @@ def event_columns(job: Job) -> EventColumns:
     return EventColumns(TYPE, "", (START, END), "us", job.key, ID, ORIGIN)
 
 
-def classify(events: DataFrame, jobs: Iterable[Job], schema: Schema, ahead: int | None = None) -> DataFrame:
+def classify(
+    events: DataFrame,
+    jobs: Iterable[Job],
+    schema: Schema,
+    ahead: int | None = None,
+    *,
+    all_used: bool = False,
+) -> DataFrame:
     """The events with `tocsin_use` and a flag for each job; only the dead keep where they were read.
 
     Args:
         ahead: in a stream, how far ahead of the clock an event may lie; one further ahead is dead.
+        all_used: whether any event may be looked at, because patterns change.
     """
     if ahead is not None:
         problem = F.lit(f"it is more than {format_duration(ahead)} ahead of the clock")
@@ -60,7 +68,9 @@ def classify(events: DataFrame, jobs: Iterable[Job], schema: Schema, ahead: int 
     keyless = {flag: _any(attribute_column(name).isNull() for name in job.key) for flag, job in flags.items()}
     asked = events.withColumns(
         {
-            flag: passed & looked_at(events, event_columns(job), job.compiled, job.catalog)
+            flag: passed
+            if all_used
+            else passed & looked_at(events, event_columns(job), job.compiled, job.catalog)
             for flag, job in flags.items()
         }
     )

@@ -65,6 +65,7 @@ class Page:
     totals: Numbers
     reached: Mapping[str, str | None] = field(default_factory=dict)  # the latest event of each source so far
     silent: Sequence[str] = ()  # sources that are not waited for
+    rules: Sequence[Mapping[str, Any]] = ()  # what became of changes of rules
 
     def seen(self, pipeline: str, shards: Sequence[Mapping[str, Any]]) -> Seen:
         """The micro-batch alone, for those who watch."""
@@ -83,6 +84,7 @@ class Page:
             numbers.written,
             self.state,
             shards,
+            self.rules,
         )
 
 

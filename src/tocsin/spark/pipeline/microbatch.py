@@ -6,6 +6,7 @@ detect again.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ from tocsin.spark.pipeline.words import first_matches
 from tocsin.spark.seen import Seen, decided, heard_of, moment, summed
 from tocsin.spark.sent import sent
 
-_COUNTED = (tally.TALLY, tally.BLOCKS, tally.FIGURES)  # kinds whose tables are small
+_COUNTED = (tally.TALLY, tally.BLOCKS, tally.FIGURES, tally.RULES)  # kinds whose tables are small
 
 
 class Stopped(Exception):  # noqa: N818  it is no error
@@ -55,6 +56,9 @@ class Found:
     carried: tuple[str, ...]
 
 
+Later = Callable[[str], tuple[Found, tuple[Route, ...]]]
+
+
 @dataclass(frozen=True)
 class Plan:
     """All that does not change from one micro-batch to the next."""
@@ -65,6 +69,9 @@ class Plan:
     routes: tuple[Route, ...]
     dead_letters: Target | None
     late: Target | None
+    later: Later | None = (
+        None  # for a rule that came while the stream ran, how its matches are got at and written
+    )
 
 
 class Writer:
@@ -79,6 +86,7 @@ class Writer:
         begun: Callable[[int], None],
     ) -> None:
         self._plan, self._ledger, self._stop, self._told, self._begun = plan, ledger, stop, told, begun
+        self._found, self._routes = dict(plan.found), list(plan.routes)
         self.busy = False
         self.failure: Exception | None = None
         self.samples: dict[str, tuple[str, ...]] = {
@@ -115,12 +123,13 @@ class Writer:
         kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
         try:
             rows = _Rows(kept)
+            self._meet(rows)
             aside = self._set_aside(kept)
             some = rows.count(tally.LATE) + rows.count(tally.REPEATED)
             sources, reasons = _counters(self._plan, rows, _aside_by_source(aside) if some else {})
             matches = {
                 name: sum(rows.count(tally.MATCH, pattern) for pattern in found.patterns)
-                for name, found in self._plan.found.items()
+                for name, found in self._found.items()
             }
             written = self._write(kept, rows, aside, matches, batch)
             figures = rows.table(tally.FIGURES)
@@ -140,6 +149,7 @@ class Writer:
             self._ledger.totals + numbers,
             reached,
             silent,
+            tuple(json.loads(one["rule_change"]) for one in rows.table(tally.RULES)),
         )
         return page, figures
 
@@ -156,19 +166,27 @@ class Writer:
         waited_for, silent = heard_of(figures)
         return reached | waited_for, silent
 
+    def _meet(self, rows: _Rows) -> None:
+        """Get ready for the matches of rules that came while the stream ran."""
+        known = {pattern for found in self._found.values() for pattern in found.patterns}
+        for name in rows.names(tally.MATCH):
+            if name not in known and self._plan.later is not None:
+                self._found[name], own = self._plan.later(name)
+                self._routes += own
+
     def _write(
         self, kept: DataFrame, rows: _Rows, aside: DataFrame, matches: Mapping[str, int], batch: int
     ) -> dict[str, int]:
         """Write everything; returns how many rows each place got."""
         written: dict[str, int] = {}
         frames = {name: self._matches(kept, name) for name in matches}
-        for route in self._plan.routes:
+        for route in self._routes:
             frame, count = frames[route.subscription], matches[route.subscription]
             if route.sent is not None:
                 frame = sent(frame, route.sent)
                 count = frame.count() if count else 0
             else:
-                frame = carrying(frame, self._plan.found[route.subscription].carried)
+                frame = carrying(frame, self._found[route.subscription].carried)
             route.target.write(frame, count, batch)
             written[route.place] = count
         self._sample(frames, matches)
@@ -184,7 +202,7 @@ class Writer:
         return written
 
     def _matches(self, kept: DataFrame, name: str) -> DataFrame:
-        found = self._plan.found[name]
+        found = self._found[name]
         own = kept.where((F.col("kind") == tally.MATCH) & F.col("name").isin(list(found.patterns)))
         return own.select("packed").mapInArrow(unpack, found.schema)
 
@@ -202,7 +220,7 @@ class Writer:
             for name in sink.subscriptions if sink.format == "console" else ():
                 room = sink.rows - len(self.samples[name])
                 if room > 0 and matches[name]:
-                    shown = carrying(frames[name], self._plan.found[name].carried)
+                    shown = carrying(frames[name], self._found[name].carried)
                     self.samples[name] += first_matches(shown, keys[name], room)
 
 
@@ -215,6 +233,9 @@ class _Rows:
 
     def count(self, kind: str, name: str | None = None) -> int:
         return sum(row["rows"] for row in self._rows if row["kind"] == kind and name in (None, row["name"]))
+
+    def names(self, kind: str) -> list[str]:
+        return sorted({row["name"] for row in self._rows if row["kind"] == kind})
 
     def table(self, kind: str) -> list[dict[str, Any]]:
         """The rows of all tables of a kind, with the number of the job as `job` if they are of one."""

@@ -187,6 +187,7 @@ class Stream:
     silent_after: int | None = None
     idle: int | None = None
     ahead: int | None = AHEAD  # how far ahead of the clock events may lie; None for any
+    rules: str | None = None  # the folder that is watched for changes of the subscriptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,8 @@ def chosen(pipeline: Pipeline, name: str, schema: Schema) -> tuple[str, ...]:
 def carried_by_all(pipeline: Pipeline, schema: Schema) -> tuple[str, ...]:
     """The attributes that all jobs carry: a composite must fit among the constituents of any other."""
     wanted = {name for entry in pipeline.subscriptions for name in chosen(pipeline, entry.name, schema)}
+    if pipeline.stream is not None and pipeline.stream.rules is not None:
+        return _all_attributes(schema) or (ORIGIN,)  # for subscriptions that are still to come
     return tuple(name for name in _all_attributes(schema) if name in wanted) or (ORIGIN,)
 
 

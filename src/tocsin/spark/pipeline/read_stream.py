@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
 from tocsin.algebra.subscription import Detection
@@ -63,6 +63,7 @@ def _stream(table: Table, root: Table) -> Stream:
     if silent is not None and not waits:
         table.note("bad-value", "only detection that waits for sources has silent_after", "silent_after")
     delay = table.duration("delay", required=False, none=True)
+    rules = table.text("rules")
     return Stream(
         "" if checkpoint is None else resolved(table, checkpoint),
         table.place,
@@ -77,6 +78,7 @@ def _stream(table: Table, root: Table) -> Stream:
         silent,
         table.duration("idle", required=False),
         _ahead(table),
+        None if rules is None else resolved(table, rules),
     )
 
 
@@ -156,6 +158,8 @@ def check_stream(pipeline: Pipeline, plan: Plan, root: Table) -> None:
             at(entry).note(
                 "deliver-stream", f"{entry.name} cannot let events wait in a stream", "deliver", hint
             )
+    if pipeline.stream is not None and pipeline.stream.rules is not None:
+        _check_rules(pipeline, at)
     for job in plan.jobs:
         for entry in (entries[name] for name in job.names):
             used = [name for name in entry.events if name in job.reads]
@@ -163,3 +167,19 @@ def check_stream(pipeline: Pipeline, plan: Plan, root: Table) -> None:
                 message = f"in a stream, {entry.name} cannot use the composites of {', '.join(used)}"
                 hint = "give both the same key and no condition, or read what one writes as a stream of another pipeline"
                 at(entry).note("chained-stream", message, "events", hint)
+
+
+def _check_rules(pipeline: Pipeline, at: Callable[[Entry], Table]) -> None:
+    """Note what stands in the way of rules that change: a rule that comes must know which key it is for."""
+    first, *others = pipeline.subscriptions
+    for entry in pipeline.subscriptions:
+        if entry.sends:
+            message = f"{entry.name} sends events, and rules of a pipeline that change only find matches"
+            at(entry).note("bad-value", message, "language", "leave rules out, or use tocsin.detect")
+        elif entry.events:
+            message = f"{entry.name} uses composites of others, which may go while it stays"
+            at(entry).note("bad-value", message, "events", "leave rules out of [stream]")
+    for entry in others:
+        if entry.key != first.key:
+            message = f"{entry.name} has another key than {first.name}, and rules that change have one"
+            at(entry).note("bad-value", message, "key", "make a pipeline for each key")

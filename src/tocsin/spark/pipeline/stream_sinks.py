@@ -6,7 +6,7 @@ number before is replaced. A target that cannot replace anything, such as a brok
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from tocsin.errors import InputError
 from tocsin.spark.pipeline.broker_sinks import broker_target, parts_sent
-from tocsin.spark.pipeline.model import Mode, Pipeline, SideOutput, Sink, SinkFormat
+from tocsin.spark.pipeline.model import Entry, Mode, Pipeline, SideOutput, Sink, SinkFormat
 from tocsin.spark.pipeline.outputs import as_files
 from tocsin.spark.pipeline.read_outputs import BATCH
 from tocsin.spark.storage import Storage
@@ -128,22 +128,36 @@ def routes(
 ) -> tuple[Route, ...]:
     """The routes of all sinks; `sent` are the types that each subscription sends, `kinds` what its matches have as events."""
     entries = {entry.name: entry for entry in pipeline.subscriptions}
+    return tuple(
+        route
+        for sink in pipeline.sinks
+        if sink.writes
+        for name in sink.subscriptions
+        for route in routes_of(
+            session, storage, pipeline, sink, entries[name], sent.get(name, ()), kinds[name]
+        )
+    )
+
+
+def routes_of(
+    session: SparkSession,
+    storage: Storage,
+    pipeline: Pipeline,
+    sink: Sink,
+    entry: Entry,
+    sent: Sequence[str],
+    kinds: Mapping[str, str],
+) -> Iterator[Route]:
+    """The routes of one subscription to one sink."""
     assert pipeline.stream is not None
-    found = []
-    for sink in (sink for sink in pipeline.sinks if sink.writes):
-        for name in sink.subscriptions:
-            entry = entries[name]
-            for table in parts_sent(sink, entry.sends, sent.get(name, ())):
-                place = sink.place_of(name, table)
-                target: Target
-                if sink.topic is not None:
-                    target = broker_target(
-                        session, storage, pipeline.stream.checkpoint, sink, place, entry, kinds[name]
-                    )
-                else:
-                    target = _TARGETS[sink.format](session, storage, sink, place)
-                found.append(Route(name, table, place, target))
-    return tuple(found)
+    for table in parts_sent(sink, entry.sends, sent):
+        place = sink.place_of(entry.name, table)
+        target: Target
+        if sink.topic is not None:
+            target = broker_target(session, storage, pipeline.stream.checkpoint, sink, place, entry, kinds)
+        else:
+            target = _TARGETS[sink.format](session, storage, sink, place)
+        yield Route(entry.name, table, place, target)
 
 
 def side_target(storage: Storage, output: SideOutput) -> Target:

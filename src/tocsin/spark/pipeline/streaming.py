@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial, reduce
 from threading import Event
 
+import pyarrow as pa
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -22,6 +23,7 @@ from tocsin.errors import StreamError, TocsinError
 from tocsin.runtime import tally
 from tocsin.runtime.feed import MAX_TOKENS
 from tocsin.spark.brokers.kafka import kafka_error
+from tocsin.spark.columns import EventColumns
 from tocsin.spark.counters import Counters
 from tocsin.spark.failures import explain_failure
 from tocsin.spark.job import prepare
@@ -49,12 +51,13 @@ from tocsin.spark.pipeline.layout import (
     job_flag,
 )
 from tocsin.spark.pipeline.ledger import Ledger
-from tocsin.spark.pipeline.microbatch import Found, Plan, Stopped, Writer
+from tocsin.spark.pipeline.microbatch import Found, Later, Plan, Stopped, Writer
 from tocsin.spark.pipeline.model import Pipeline, Stream
 from tocsin.spark.pipeline.outputs import Written
 from tocsin.spark.pipeline.planning import carried_by_all, chosen, plan_sources, unite
 from tocsin.spark.pipeline.progress import Progress
 from tocsin.spark.pipeline.report import Report
+from tocsin.spark.pipeline.ruled import detect_rules, later_rules
 from tocsin.spark.pipeline.stream_sinks import routes, side_target
 from tocsin.spark.pipeline.stream_sources import look_at, open_stream
 from tocsin.spark.pipeline.warnings import pipeline_warnings
@@ -111,6 +114,10 @@ def run_stream(
 
     def tell(seen: Seen) -> None:
         progress.batch(seen)
+        for change in seen.rules:
+            progress.begin(f"{change.get('action', 'change')} {change.get('name', '')}".strip())
+            since = f"from {change.get('until', 'the beginning')} on"
+            progress.done(f"refused, {change['code']}: {change['message']}" if "code" in change else since)
         for watcher in watchers:
             watcher(seen)
 
@@ -132,8 +139,9 @@ def _plan(
     followed = [open_stream(session, pipeline, source, known[source.name]) for source in pipeline.sources]
     sources, numbered = [one.detected for one in followed], [one.told for one in followed]
     plan, schema = plan_sources(pipeline, sources)
+    ruled = stream.rules is not None
     events, lettered = (
-        classify(unite(pipeline, opened, schema, whole_ids), plan.jobs, schema, stream.ahead)
+        classify(unite(pipeline, opened, schema, whole_ids), plan.jobs, schema, stream.ahead, all_used=ruled)
         for opened in (sources, numbered)
     )
     told = [_tallied(lettered, len(plan.jobs))]
@@ -150,17 +158,19 @@ def _plan(
         stream.repeated,
     )
     found: dict[str, Found] = {}
+    later: Later | None = None
     for job in plan.jobs:
         columns = event_columns(job)
         own = events.where((F.col(USE) != DEAD) | F.col(job_flag(job.number)))
-        paces = paces_of(job.compiled, options, job.detections)
-        others = [_origin(pipeline), F.col(job_flag(job.number)).alias("wanted")]
-        others += [source_column(columns)] if by_source(paces) else []
-        prepared = prepare(own, columns, job.compiled, job.catalog, carried, others=others)
-        detected = stream_plan(prepared, own, columns, job.compiled, carried, limit, options, paces)
-        rows = detect_in_stream(_telling_time(prepared, job), detected)
+        if stream.rules is not None:
+            rows, schema_of_matches = detect_rules(
+                own, pipeline, stream.rules, job, schema, options, carried, limit, _origin(pipeline)
+            )
+            later = later_rules(session, storage, pipeline, job, schema_of_matches, carried)
+        else:
+            rows, schema_of_matches = _detected(own, pipeline, job, columns, options, carried, limit)
         told.append(rows.mapInArrow(partial(tally.tell, job.number), from_arrow_schema(tally.TOLD)))
-        matches = from_arrow_schema(detected.matches)
+        matches = from_arrow_schema(schema_of_matches)
         for name, patterns in job.patterns.items():
             found[name] = Found(job, tuple(patterns), matches, chosen(pipeline, name, schema))
     sent = {name: _sent(job, name) for job in plan.jobs if job.sends for name in job.names}
@@ -172,8 +182,27 @@ def _plan(
         routes(session, storage, pipeline, sent, plan.kinds),
         None if letters is None else side_target(storage, letters),
         None if late is None else side_target(storage, late),
+        later,
     )
     return reduce(DataFrame.union, told), done
+
+
+def _detected(
+    own: DataFrame,
+    pipeline: Pipeline,
+    job: Job,
+    columns: EventColumns,
+    options: StreamOptions,
+    carried: tuple[str, ...],
+    limit: int,
+) -> tuple[DataFrame, pa.Schema]:
+    """What a job tells of its events, and the schema of its matches."""
+    paces = paces_of(job.compiled, options, job.detections)
+    others = [_origin(pipeline), F.col(job_flag(job.number)).alias("wanted")]
+    others += [source_column(columns)] if by_source(paces) else []
+    prepared = prepare(own, columns, job.compiled, job.catalog, carried, others=others)
+    detected = stream_plan(prepared, own, columns, job.compiled, carried, limit, options, paces)
+    return detect_in_stream(_telling_time(prepared, job), detected), detected.matches
 
 
 def _telling_time(prepared: DataFrame, job: Job) -> DataFrame:
@@ -260,9 +289,11 @@ def _failed(problem: Exception) -> StreamError:
 def _report(pipeline: Pipeline, ledger: Ledger, writer: Writer, seconds: float) -> Report:
     totals = ledger.totals
     nothing = Counters(0, 0, 0, 0, 0)
+    named = [entry.name for entry in pipeline.subscriptions]
+    came = totals.matches if pipeline.stream is not None and pipeline.stream.rules is not None else ()
     return Report(
         pipeline.name,
-        {entry.name: totals.matches.get(entry.name, 0) for entry in pipeline.subscriptions},
+        {name: totals.matches.get(name, 0) for name in dict.fromkeys([*named, *came])},
         {source.name: totals.sources.get(source.name, nothing) for source in pipeline.sources},
         {},
         totals.reasons,
