@@ -159,7 +159,7 @@ class RuledProcessor(StatefulProcessor):
             changes += of_program(book, self._program)
             book = book._replace(program=self._program)
         told: list[Change] = []
-        for data in given:
+        for data in sorted(given):  # tasks send them in no order
             try:
                 told.append(read_change(data))
             except InputError as problem:
