@@ -73,7 +73,8 @@ def test_the_result_as_json(spark: SparkSession, pipeline: Path, capsys: pytest.
     assert printed.err == ""
     report = json.loads(printed.out)
     assert report["matches"] == {"Through": 1}
-    assert report["total"] == {"read": 4, "used": 3, "irrelevant": 0, "dead": 1, "limited": 0, "late": 0}
+    none = {"irrelevant": 0, "limited": 0, "late": 0, "repeated": 0}
+    assert report["total"] == {"read": 4, "used": 3, "dead": 1, **none}
     assert report["reasons"] == {"the time in 'time' cannot be read": 1}
     assert report["samples"] == {"Through": ["1970-01-01 00:00:01 to 00:00:03  room A: Open, Close"]}
 

@@ -58,6 +58,7 @@ def test_a_tally_tells_of_every_event_and_of_no_end_of_a_block() -> None:
         "row": pa.array([None, 3, None, None, -4], pa.int64()),
         "text": [None, "?", None, None, None],
         "use": ["used", "dead", "used", "irrelevant", "dead"],
+        "end": pa.array([1, None, 4, 3, None], pa.int64()),
         "job0": [True, False, False, False, False],
         "job1": [True, False, True, None, False],
     }
@@ -66,11 +67,11 @@ def test_a_tally_tells_of_every_event_and_of_no_end_of_a_block() -> None:
     letter = {"source": "s", "problem": "odd", "file": "f", "block": 7, "row": 3, "text": "?"}
     assert dead == ("dead", "", 1, [letter])
     assert counts[:3] == ("tally", "", 4)
-    assert sorted((row["source"], row["use"], row["count_all"]) for row in counts[3]) == [
-        ("s", "dead", 1),
-        ("s", "used", 1),
-        ("s", "used", 1),
-        ("t", "irrelevant", 1),
+    assert sorted((row["source"], row["use"], row["count_all"], row["end_max"]) for row in counts[3]) == [
+        ("s", "dead", 1, None),
+        ("s", "used", 1, 1),
+        ("s", "used", 1, 4),
+        ("t", "irrelevant", 1, 3),
     ]
     block = {"file": "f", "block": 7, "row": -4}
     assert others == [("asked", "0", 1, []), ("asked", "1", 2, []), ("blocks", "", 1, [block])]
@@ -92,6 +93,7 @@ def test_matches_are_told_apart_by_their_patterns() -> None:
 
 def test_late_events_are_shown_whatever_their_columns_are() -> None:
     one = {"end": 5, "id": 7, "type": "A", "key0": "x", "reason": "r", "origin": 1, "attributes": {"v": 1}}
+    one |= {"line": 2}
     two = {"start": 1, "end": 5, "id": "i", "type": "A", "key0": 1, "key1": "y", "reason": "r", "origin": 0}
     packed = pa.array([to_ipc(pa.Table.from_pylist([row])) for row in (one, two)], pa.binary())
     (first,), (second,) = (
@@ -100,6 +102,11 @@ def test_late_events_are_shown_whatever_their_columns_are() -> None:
     )
     assert first == {
         **{"job": "0", "origin": 1, "reason": "r", "type": "A", "start": 5, "end": 5, "id": "7"},
-        **{"key": "x", "attributes": '{"v": 1}'},
+        **{"key": "x", "attributes": '{"v": 1}', "line": 2},
     }
-    assert (second["start"], second["key"], second["attributes"]) == (1, '[1, "y"]', None)
+    assert (second["start"], second["key"], second["attributes"], second["line"]) == (
+        1,
+        '[1, "y"]',
+        None,
+        None,
+    )
