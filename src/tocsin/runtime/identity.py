@@ -157,6 +157,19 @@ def hash_members(ids: pa.Array, copies: Array | None, timers: Array, names: pa.A
     return lanes
 
 
+def fold_paths(members: Array, paths: pa.Array) -> None:
+    """Take in where members are that belong to composites inside of a match: the same events can be parted in several ways.
+
+    >>> members = np.ones((3, LANES), np.uint64)
+    >>> fold_paths(members, pa.array([[1], [2, 1], [2, 2]], pa.list_(pa.int32())))
+    >>> len({tuple(lanes) for lanes in members.tolist()})
+    3
+    """
+    inside = np.flatnonzero(paths.value_lengths().to_numpy() > 1)
+    if len(inside):
+        _fold_some(members, inside, hash_values(paths.take(pa.array(inside)))[:, 0].copy())
+
+
 def hash_values(values: pa.Array) -> Array:
     """The lanes of each value of a column: uint64 (values, 2).
 

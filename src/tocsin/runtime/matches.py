@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from tocsin.runtime.feed import Result
 from tocsin.runtime.found import Matches
-from tocsin.runtime.identity import hash_members, hash_rows, match_ids
+from tocsin.runtime.identity import fold_paths, hash_members, hash_rows, match_ids
 from tocsin.runtime.interning import Column
 from tocsin.runtime.leaves import Leaves, chosen, open_leaves
 from tocsin.runtime.outputs import output_columns
@@ -163,6 +163,7 @@ def _match_ids(
     timers = np.flatnonzero(leaves.refs < 0)
     names = pa.array(leaves.names, pa.string()).take(pa.array(leaves.roles[timers]))
     members = hash_members(ids, copies, timers, names, leaves.times[timers])
+    fold_paths(members, leaves.paths)
     columns = keys.flatten() if pa.types.is_struct(keys.type) else [keys]
     return match_ids(prefixes, which, hash_rows(columns, len(keys)), key, leaves.offsets, members)
 
