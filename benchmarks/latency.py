@@ -74,7 +74,7 @@ def measure(spark: SparkSession, broker: Broker, folder: Path, seconds: float, r
     sender.start()
     try:
         ticks = spark.readStream.format("rate").option("rowsPerSecond", 1).load()
-        _, empty = follow(ticks, folder / "empty", F.lit(None).cast("long"), min(seconds, 15))
+        _, empty = follow(ticks, folder / "empty", F.col("value"), min(seconds, 15))
         print(json.dumps({"stream": "empty", "micro_batch_ms": empty}), flush=True)
         read = partial(events_of, spark, server)
         completes = F.when(F.col("type") == "B", F.col("ts"))
