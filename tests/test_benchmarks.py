@@ -18,7 +18,16 @@ BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 @pytest.mark.slow
 def test_chaos_loses_nothing_and_doubles_nothing() -> None:
     program("nats-server")  # or the test is skipped
-    command = [sys.executable, str(BENCHMARKS / "chaos.py"), "--seconds", "30", "--kills", "3", "--seed", "29"]
+    command = [
+        sys.executable,
+        str(BENCHMARKS / "chaos.py"),
+        "--seconds",
+        "30",
+        "--kills",
+        "3",
+        "--seed",
+        "29",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)
