@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from tocsin.errors import InputError
 from tocsin.runtime.pack import PACKED, pack_by_key
 from tocsin.spark.detect import detect
 from tocsin.spark.job import _by_shard, shard_places
@@ -115,3 +116,27 @@ def test_nothing_runs_before_the_matches_are_asked_for(spark: SparkSession, even
         "time", F.when(F.col("id") >= 0, F.raise_error(F.lit("read"))).cast("timestamp")
     )
     detect(failing, PAIRS, id="id", attributes=[])
+
+
+def test_a_stream_that_must_stay_whole_is_packed_by_all_tasks(events: DataFrame) -> None:
+    """Leftmost depends on all that came before, so one task detects; but no row waits for it to be read."""
+    whole = detect(events, f"{PAIRS} with matches = leftmost")
+    plan = whole._jdf.queryExecution().executedPlan().toString()
+    assert "Coalesce 1" not in plan
+    assert rows(whole) == rows(detect(events.coalesce(1), f"{PAIRS} with matches = leftmost"))
+
+
+@pytest.mark.parametrize("pattern", [PAIRS, SILENCE, f"{PAIRS} with matches = next"])
+def test_keys_cut_by_time_have_the_same_matches(events: DataFrame, pattern: str) -> None:
+    skewed = events.withColumn("key", F.when(F.col("key") < 35, 0).otherwise(F.col("key")))
+    by_time = detect(skewed, pattern, key="key", cut="time")
+    by_key = detect(skewed, pattern, key="key", cut="key")
+    assert by_time.count() > 0
+    assert rows(by_time) == rows(by_key)
+
+
+def test_what_needs_the_past_is_not_cut_by_time(events: DataFrame) -> None:
+    with pytest.raises(InputError, match="cannot-cut"):
+        detect(events, f"{PAIRS} with matches = leftmost", key="key", cut="time")
+    with pytest.raises(InputError, match="bad-option"):
+        detect(events, PAIRS, key="key", cut="day")

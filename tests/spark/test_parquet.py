@@ -18,11 +18,14 @@ from tocsin.errors import InputError
 from tocsin.events import Catalog, EventType
 from tocsin.languages.registry import parse
 from tocsin.runtime import questions as rq
+from tocsin.runtime.reading import ReadJob
 from tocsin.runtime.xxhash import row_hash
 from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
 from tocsin.spark.completion import compile_texts
 from tocsin.spark.detect import detect, why_not_arrow
 from tocsin.spark.job import prepare
+from tocsin.spark.parquet import plan_reading, read_parquet
+from tocsin.spark.parquet_files import schema_of
 from tocsin.spark.questions import Asked, NoArrowForm, arrow_questions, asked_columns
 
 if TYPE_CHECKING:
@@ -365,3 +368,50 @@ def test_answers_of_senders_are_those_of_spark(spark: SparkSession) -> None:
     answers_of_spark_and_arrow(frame, columns, compiled, catalog)
     again = arrow_questions(compiled, catalog, frame.schema, event_columns(frame, key="k"), "UTC")
     assert isinstance(again, NoArrowForm)
+
+
+def test_a_key_with_most_of_the_events_is_cut_by_time(spark: SparkSession, tmp_path: Path) -> None:
+    table = random_table(18, 2_000, missing=0.0).select(["k", "type", "time", "v", "s"])
+    heavy = pa.array(
+        ["p" if number % 10 else key for number, key in enumerate(table.column("k").to_pylist())]
+    )
+    path = written(tmp_path, table.set_column(0, "k", heavy))
+    frame = read_parquet(spark, path)
+    catalog = Catalog(common=attribute_kinds(frame))
+    columns = event_columns(frame, key="k")
+
+    def cut(pattern: str, how: str | None = None) -> bool:
+        compiled = compile([parse(pattern, catalog=catalog)], points=True)
+        reading = plan_reading(frame, columns, compiled, catalog, (), "fail", how)
+        assert isinstance(reading, ReadJob)
+        return reading.overlap is not None
+
+    assert cut(PATTERN)
+    assert not cut(PATTERN, "key")
+    assert not cut(f"{PATTERN} with matches = leftmost")
+    assert assert_same(spark, path, PATTERN, key="k") > 3
+
+
+@pytest.mark.parametrize("writer", ["arrow", "spark"])
+def test_the_schema_of_files_is_what_spark_infers(spark: SparkSession, tmp_path: Path, writer: str) -> None:
+    plain = random_table(19).select(["k", "type", "time", "v", "n", "b", "h", "f", "t", "d"])
+    path = written(tmp_path, plain)
+    if writer == "spark":
+        path = tmp_path / "again"
+        spark.createDataFrame(plain).write.parquet(str(path))
+    told = schema_of(str(path), lambda name: str(spark.conf.get(name)))
+    assert told == spark.read.parquet(str(path)).schema
+
+
+def test_what_only_spark_can_infer_is_left_to_it(spark: SparkSession, tmp_path: Path) -> None:
+    def settings(name: str) -> str:
+        return str(spark.conf.get(name))
+
+    path = written(tmp_path, random_table(20))  # structs, lists, and numbers without a sign
+    assert schema_of(str(path), settings) is None
+    inner = path / "day=1"
+    inner.mkdir()
+    pq.write_table(pa.table({"a": [1]}), inner / "a.parquet")
+    assert schema_of(str(inner / "a.parquet"), settings) is not None
+    assert schema_of(str(path), settings) is None
+    assert schema_of(str(inner), lambda name: "true") is None

@@ -33,8 +33,7 @@ def detect(
     subscription: Subscription, events: Iterable[Event], until: int = runtime.FOREVER
 ) -> list[Composite]:
     """Every composite event of a subscription over a finite set of events; the same as `semantics.detect`."""
-    session = Session((subscription,))
-    return session.feed(events, until)[0]
+    return Session((subscription,)).feed(events, until, last=True)[0]
 
 
 def warm() -> None:
@@ -46,9 +45,11 @@ def warm() -> None:
         plain,
         replace(plain, selection=Selection("any", "count")),
         replace(plain, selection=Selection("any", "last")),
+        replace(plain, selection=Selection("leftmost")),
         replace(plain, pattern=Sequence((atom, atom), Order.STRONG), selection=Selection("leftmost")),
     ):
         detect(wanted, events)
+        Session((wanted,)).feed(events, runtime.FOREVER)
     every = Program((Expression(None, Push(Constant("x"), Predicate(TRUE))),))
     compiled = compile_ecl({"": every})
     batch = _batch(compiled, {0: Event(0, frozenset({"A"}), Interval(0, 0))})
@@ -73,18 +74,18 @@ class Session:
         self._handles = 0
         self._limit = limit  # of the partial matches of a key
 
-    def feed(self, events: Iterable[Event], until: int) -> list[list[Composite]]:
+    def feed(self, events: Iterable[Event], until: int, *, last: bool = False) -> list[list[Composite]]:
         """What each subscription finds in the next events, which all lie after what was fed before.
 
-        Time goes on until `until`: timers up to then run out.
+        Time goes on until `until`: timers up to then run out. After the `last` events nothing is kept.
         """
         batch = {self._handles + i: event for i, event in enumerate(events)}
         self._handles += len(batch)
         self._events |= batch
         batched = _batch(self.compiled, batch)
-        result = runtime.feed(self.compiled.plan, self.state, batched, until, limit=self._limit)
-        assert result.state is not None
-        self.state = result.state
+        plan = self.compiled.plan
+        result = runtime.feed(plan, self.state, batched, until, keep=not last, limit=self._limit)
+        self.state = result.state or initial(plan)
         found = [
             [c for c in self._composites(result, output, names) if truth(output.where, _lookup(c)) is True]
             for output, names in zip(self.compiled.plan.outputs, self.compiled.graph.names, strict=True)

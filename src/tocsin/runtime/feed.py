@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from tocsin.errors import LimitError
-from tocsin.runtime import grouped
+from tocsin.runtime import grouped, leftmost
 from tocsin.runtime import tokens as kernel
 from tocsin.runtime.choose import Waiting, choose, take
 from tocsin.runtime.composites import Input, as_input, numbers_of
@@ -24,7 +24,7 @@ from tocsin.runtime.interning import Column, Interned
 from tocsin.runtime.keys import Keys, numbered
 from tocsin.runtime.limits import out_of_memory, too_many_partial_matches
 from tocsin.runtime.machine import Unsuitable, machine_of
-from tocsin.runtime.ordering import ascend, runs, total_order
+from tocsin.runtime.ordering import ascend, total_order
 from tocsin.runtime.program import Array, Choice, Detector, Plan, Program, Walk
 from tocsin.runtime.ranked import Ranks, rank
 from tocsin.runtime.signatures import signatures
@@ -45,6 +45,13 @@ FOREVER = int(kernel.NEVER) - 1
 MAX_TOKENS = 5_000_000  # some 250 bytes each
 
 
+class ByKey(NamedTuple):
+    """Where the rows of each key begin, and what the keys are: first come those of the state."""
+
+    offsets: Array  # int64 (keys+1,)
+    keys: Keys
+
+
 class Batch(NamedTuple):
     """Events to feed, in any order. `events` is what matches report; the rest is what detection looks at."""
 
@@ -57,9 +64,7 @@ class Batch(NamedTuple):
     values: list[Column]  # one column for each of the plan's `columns`
     ordered: bool = False  # the rows are sorted by key and in the total order already
     signatures: Array | None = None  # int32 (R,): which row of `bits` an event has
-    numbers: tuple[Array, Keys] | None = (
-        None  # those of the keys, if they are known: first come the keys of the state
-    )
+    by_key: ByKey | None = None  # if it is known; the rows are sorted then
 
 
 class Result(NamedTuple):
@@ -77,7 +82,6 @@ class _Primitive(NamedTuple):
     """The primitive events of a batch."""
 
     events: grouped.Events
-    key: Array
     values: Array
 
 
@@ -88,17 +92,14 @@ def feed(
 
     `keep=False` skips building the state that follows, for a last batch.
     """
-    codes, keys = _key_numbers(batch, state.keys) if batch.numbers is None else batch.numbers
-    if not batch.ordered or not ascend(codes):
-        order, _ = total_order(codes, keys.size, batch.start, batch.end, batch.ids)
-        batch, codes = _sorted(batch, order), codes[order]
+    batch, (offsets, keys) = _by_key(batch, state.keys)
     kept = 0 if state.events is None else state.events.num_rows
     interned = Interned()
     for value in state.values:
         interned.number(value)
     columns = [interned.column(column) for column in batch.values]
-    values = np.stack(columns, axis=1) if columns else np.empty((len(codes), 0), np.int32)
-    primitive = _primitive(batch, codes, keys.size, kept, values)
+    values = np.stack(columns, axis=1) if columns else np.empty((len(batch.end), 0), np.int32)
+    primitive = _Primitive(_events(batch, offsets, kept), values)
     events = batch.events
     if state.events is not None:
         events = pa.concat_tables([fitting(state.events, events.schema), events])
@@ -161,35 +162,42 @@ def _sorted(batch: Batch, order: Array) -> Batch:
     )
 
 
-def _key_numbers(batch: Batch, known: Keys) -> tuple[Array, Keys]:
-    """A number for each row's key, and what the numbers stand for; known keys keep theirs."""
-    if not batch.keys:
-        return np.zeros(len(batch.start), np.int64), Keys((), 1)
+def _by_key(batch: Batch, known: Keys) -> tuple[Batch, ByKey]:
+    """The batch sorted by key and in the total order, and where each key begins; known keys keep their numbers."""
+    if batch.by_key is not None:
+        return batch, batch.by_key
     if batch.ordered and not known.size and (found := _runs(batch.keys)) is not None:
-        return found
-    return numbered(known, batch.keys)
+        return batch, found
+    codes, keys = np.zeros(len(batch.end), np.int64), Keys((), 1)
+    if batch.keys:
+        codes, keys = numbered(known, batch.keys)
+    elif batch.ordered:
+        return batch, ByKey(np.array([0, len(codes)]), keys)
+    if batch.ordered and ascend(codes):
+        return batch, ByKey(np.searchsorted(codes, np.arange(keys.size + 1)), keys)
+    order, offsets = total_order(codes, keys.size, batch.start, batch.end, batch.ids)
+    return _sorted(batch, order), ByKey(offsets, keys)
 
 
-def _runs(columns: list[Column]) -> tuple[Array, Keys] | None:
-    """The same for rows that are sorted by a key of whole numbers, without looking at each; None for others."""
-    column = columns[0]
-    if len(columns) > 1 or not isinstance(column, pa.Array) or not len(column):
+def _runs(columns: list[Column]) -> ByKey | None:
+    """The same for rows that are sorted by a key of whole numbers, without a number for each; None for others."""
+    column = columns[0] if columns else None
+    if len(columns) != 1 or not isinstance(column, pa.Array) or not len(column):
         return None
     if not pa.types.is_integer(column.type) or column.null_count:
         return None
     values = column.to_numpy()
-    codes, starts = runs(values)
+    starts = np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1])
     distinct = values[starts]
     if len(np.unique(distinct)) < len(distinct):
         return None
-    return codes, Keys((pa.array(distinct, column.type),), len(distinct))
+    return ByKey(np.append(starts, len(values)), Keys((pa.array(distinct, column.type),), len(distinct)))
 
 
-def _primitive(batch: Batch, codes: Array, keys: int, kept: int, values: Array) -> _Primitive:
+def _events(batch: Batch, offsets: Array, kept: int) -> grouped.Events:
     which, bits = signatures(batch.bits) if batch.signatures is None else (batch.signatures, batch.bits)
-    offsets = np.searchsorted(codes, np.arange(keys + 1))
-    refs = kept + np.arange(len(codes))
-    return _Primitive(grouped.Events(offsets, batch.start, batch.end, refs, which, bits), codes, values)
+    refs = np.arange(kept, kept + len(which))
+    return grouped.Events(offsets, batch.start, batch.end, refs, which, bits)
 
 
 def _together(
@@ -222,6 +230,12 @@ def _together(
         return count(before, tables, letters, events, until, keep, interned)
     if isinstance(before, Ranks):
         return rank(choice, before, tables, letters, events, until, keep, limit, keys)
+    stages = None
+    if choice.matches == "leftmost" and not keep and not len(before.keys):
+        stages = leftmost.stages_of(tables)
+    found = None if stages is None else leftmost.find(tables, stages, letters, events)
+    if found is not None:
+        return take(detector, found, interned), grouped.no_groups()
     matches, after = grouped.run(choice, before, tables, letters, events, until, keep, limit, keys)
     return take(detector, matches, interned), after
 
@@ -237,8 +251,9 @@ def _rows_for(detector: Detector, primitive: _Primitive, composites: list[Input]
     events = primitive.events
     domain = np.bitwise_or.reduce(detector.program.domain, axis=0)
     mask = (events.bits & domain).any(axis=1)[events.signature]
+    keys = np.repeat(np.arange(len(events.offsets) - 1), np.diff(events.offsets))
     own = Input(
-        primitive.key[mask],
+        keys[mask],
         events.start[mask],
         events.end[mask],
         events.bits[events.signature[mask]],

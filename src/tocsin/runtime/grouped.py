@@ -52,7 +52,7 @@ def behind(fed: int, events: Events) -> bool:
 
     Then it depends on each partial match whether it can still use the event.
     """
-    return int(events.end.min(initial=tokens.NEVER)) <= fed
+    return fed > int(tokens.LONG_AGO) and int(events.end.min(initial=tokens.NEVER)) <= fed
 
 
 def tables_for(

@@ -77,21 +77,6 @@ def ascend(codes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def runs(values):  # type: ignore[no-untyped-def]
-    """For each value how many different neighbours came before it, and where each run of equal values begins."""
-    numbers = np.empty(len(values), np.int64)
-    count = 0
-    for row in range(len(values)):
-        count += row > 0 and values[row] != values[row - 1]
-        numbers[row] = count
-    starts = np.zeros(count + 1, np.int64)
-    for row in range(1, len(values)):
-        if numbers[row] != numbers[row - 1]:
-            starts[numbers[row]] = row
-    return numbers, starts
-
-
-@kernel
 def _sort_by_end(order, offsets, end):  # type: ignore[no-untyped-def]
     """Sort the rows of each key by their end, where they are not sorted yet; rows of equal end stay as they are.
 

@@ -17,13 +17,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tocsin.runtime.chunks import ALWAYS, Chunk, chunk_of
-from tocsin.runtime.feed import Batch, Result, feed
-from tocsin.runtime.keys import key_codes
+from tocsin.runtime.feed import Batch, ByKey, Result, feed
+from tocsin.runtime.keys import Keys, key_codes
 from tocsin.runtime.matches import to_arrow
 from tocsin.runtime.ordering import same_moment, total_order
 from tocsin.runtime.pack import unpack, unpack_tables
 from tocsin.runtime.program import Array, Plan, from_bytes, travelling
 from tocsin.runtime.questions import Index, signatures
+from tocsin.runtime.signatures import narrow_signatures
+from tocsin.runtime.signatures import signatures as distinct_rows
 from tocsin.runtime.state import initial
 
 SLICE = 250_000  # rows per call of a kernel, which bounds what one call allocates
@@ -88,9 +90,17 @@ def _results(plan: Plan, events: Sorted, job: Job, last: int) -> Iterator[Result
         until = last if whole else int(end[stop - 1])
         part = events.events.slice(first, stop - first)
         batch = batch_of(plan, part, None, job.keys, index)
+        if whole and not state.keys.size:
+            batch = batch._replace(by_key=_by_key(batch, events.offsets, first, stop))
         result = feed(plan, state, batch, until, keep=not whole, limit=job.limit)
         state = initial(plan) if result.state is None else result.state
         yield result
+
+
+def _by_key(batch: Batch, offsets: Array, first: int, stop: int) -> ByKey:
+    """Where each key begins in the rows from `first` to `stop`, and what the keys are."""
+    own = offsets[np.searchsorted(offsets, first) : np.searchsorted(offsets, stop) + 1] - first
+    return ByKey(own, Keys(tuple(batch.keys), stop - first).take(own[:-1]))
 
 
 def _slices(offsets: Array, end: Array) -> Iterator[tuple[int, int, bool]]:
@@ -156,9 +166,10 @@ def _coded(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
     """A column in one piece. More than 2 GB of text fit one piece only with wide offsets."""
-    if column.nbytes > _WIDE and (wide := _wide(column.type)) != column.type:
+    if (wide := _wide(column.type)) != column.type and column.nbytes > _WIDE:
         column = column.cast(wide)
-    return column.combine_chunks()
+    # A piece that is alone would be copied.
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _wide(type: pa.DataType) -> pa.DataType:
@@ -175,26 +186,33 @@ def _wide(type: pa.DataType) -> pa.DataType:
 
 def numbers(table: pa.Table, name: str) -> Array:
     """A column of whole numbers."""
-    return table.column(name).combine_chunks().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    return _whole(table.column(name)).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
 def batch_of(plan: Plan, table: pa.Table, rows: Array | None, keys: int, index: Index | None = None) -> Batch:
     """Some rows of a partition, in this order, or all of them as they are, as the kernels take them."""
     part = table if rows is None else table.take(pa.array(rows))
-    which, bits = (None, bits_of(part, plan.words)) if index is None else signatures(index, part)
+    which, bits = _signatures(part, plan.words) if index is None else signatures(index, part)
     reported = [name for name in part.column_names if name in _REPORTED or name.startswith("field:")]
     end = numbers(part, "end")
     return Batch(
         part.select(reported),
-        [part.column(f"key{i}").combine_chunks() for i in range(keys)],
+        [_whole(part.column(f"key{i}")) for i in range(keys)],
         numbers(part, "start") if "start" in part.column_names else end,
         end,
         None,
         bits,
-        [part.column(travelling("value", name)).combine_chunks() for name in plan.columns],
+        [_whole(part.column(travelling("value", name))) for name in plan.columns],
         ordered=True,
         signatures=which,
     )
+
+
+def _signatures(part: pa.Table, words: int) -> tuple[Array, Array]:
+    """The signature of each row, and what the signatures are."""
+    if words == 1 and part.schema.field("bits0").type == pa.int8():
+        return narrow_signatures(numbers(part, "bits0"))
+    return distinct_rows(bits_of(part, words))
 
 
 def bits_of(part: pa.Table, words: int) -> Array:

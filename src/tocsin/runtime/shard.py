@@ -22,7 +22,7 @@ from tocsin.runtime import tokens as kernel
 from tocsin.runtime.asking import answered, asked_for
 from tocsin.runtime.chains import FIRST
 from tocsin.runtime.counting import Counts
-from tocsin.runtime.feed import Batch, feed, fitting
+from tocsin.runtime.feed import Batch, ByKey, feed, fitting
 from tocsin.runtime.following import restricted
 from tocsin.runtime.grouped import Groups
 from tocsin.runtime.keys import Keys, numbered
@@ -269,12 +269,12 @@ def _batch(plan: Plan, events: pa.Table, known: Keys, keys: int) -> Batch:
         codes, names = numbered(known, list(_key_columns(events, keys)))
     end = numbers(events, "end")
     start = numbers(events, "start") if "start" in events.column_names else end
-    order, _ = total_order(codes, names.size, start, end, events.column("id").combine_chunks())
+    order, offsets = total_order(codes, names.size, start, end, events.column("id").combine_chunks())
     events = with_copies(events, order, codes, end)
     if "copy" not in events.column_names:
         # The state keeps events of several batches in one table, and another batch may have copies.
         events = events.append_column("copy", pa.array(np.zeros(len(order), np.int64)))
-    return batch_of(plan, events, order, keys)._replace(numbers=(codes[order], names))
+    return batch_of(plan, events, order, keys)._replace(by_key=ByKey(offsets, names))
 
 
 def _oldest(state: State, waiting: pa.Table | None) -> int | None:

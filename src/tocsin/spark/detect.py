@@ -20,6 +20,7 @@ from tocsin.algebra.correlation.types import Types
 from tocsin.algebra.selection import Selection
 from tocsin.algebra.subscription import Reading, Subscription
 from tocsin.automata.compile import Compiled, compile
+from tocsin.automata.span import overlap
 from tocsin.errors import InputError, did_you_mean
 from tocsin.events import Catalog
 from tocsin.languages.registry import ALIASES, parse, selection_of
@@ -70,6 +71,7 @@ def detect(
     ports: Ports | None = None,
     unreadable: str = "fail",
     max_partial_matches: int = MAX_TOKENS,
+    cut: str | None = None,
     delay: str = "10s",
     detection: str | None = None,
     sources: Sequence[str] = (),
@@ -106,6 +108,9 @@ def detect(
         unreadable: what to do with rows without time, type or key, or that end before they start: `fail` or `drop`.
         max_partial_matches: stop with an error when a key holds more partial matches than this at once, or one event
             completes more matches than this. What goes on in groups (see `tocsin explain`) counts by the events it holds.
+        cut: `key` if each task is to have all events of some keys, `time` if it is to have the events of all keys in a piece of
+            the time axis, which is even if one key has most of the events. By default by key, or for Parquet files whatever
+            fits the keys; without a key by time. A pattern that needs all the past is never cut by time.
         delay: in a stream, how long after an event that is already there an earlier one may still arrive.
         detection: in a stream, when events are used, for patterns that do not say it themselves: `best-effort` (as they
             come), `guaranteed` (when every source has delivered something later), `probabilistic(0.95)`; by default `delay`
@@ -130,6 +135,8 @@ def detect(
     """
     if unreadable not in ("fail", "drop"):
         raise InputError("bad-option", f"unreadable cannot be {unreadable!r}", hint="fail or drop")
+    if cut not in (None, "key", "time"):
+        raise InputError("bad-option", f"cut cannot be {cut!r}", hint="key or time")
     streaming = StreamOptions.of(delay, detection, sources, silent_after, idle, shards, late, ahead)
     if rules is not None:
         if rule_changes not in ("drop", "keep"):
@@ -186,8 +193,14 @@ def detect(
         ports=ports,
     )
     table, columns, compiled, catalog, carried = plan.parts
+    if cut == "time" and overlap(compiled) is None:
+        raise InputError(
+            "cannot-cut",
+            "the pattern cannot be looked for in pieces of time: it has no longest match, or depends on earlier matches",
+            hint="bound it by a timer, as in ([A], [B])_{T1=1h}, without matches = leftmost; or leave cut out",
+        )
     if not isinstance(events, DataFrame):
-        found = detect_parquet(*plan.parts, unreadable, max_partial_matches)
+        found = detect_parquet(*plan.parts, unreadable, max_partial_matches, cut)
         if isinstance(found, DataFrame):
             return found
     if compiled.plan.words > BIT_WORDS and not table.isStreaming:
@@ -200,7 +213,7 @@ def detect(
     wanted, problem = looked_at(table, columns, compiled, catalog), is_unreadable(table, columns)
     used = table.where(wanted | problem if unreadable == "fail" else wanted & ~problem)
     used = readable(prepare(used, columns, compiled, catalog, carried), unreadable)
-    return run(used, table, columns, compiled, carried, max_partial_matches)
+    return run(used, table, columns, compiled, carried, max_partial_matches, cut)
 
 
 def _with_rules(

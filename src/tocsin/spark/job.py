@@ -221,22 +221,27 @@ def run(
     compiled: Compiled,
     carried: Sequence[str],
     limit: int,
+    cut: str | None = None,
 ) -> DataFrame:
-    """The matches in prepared rows: events of a key together, then one kernel call after the other per partition."""
+    """The matches in prepared rows: events of a key together, then one kernel call after the other per partition.
+
+    Args:
+        cut: `time` for tasks that each have a piece of the time axis and all keys in it; by default only without keys.
+    """
     job, schema = job_of(used, events, columns, compiled, carried, limit)
     shards = _shuffle_partitions(used)
     if columns.time[0] == columns.time[1]:
         # Events have no length, so one column does for both; `start` is the one that fails for rows that are no events.
         used = used.withColumn("end", F.col("start")).drop("start")
-    if columns.key:
-        placed = together(used, job.keys)
+    apart = overlap(compiled) if cut == "time" or not columns.key else None
+    if apart is None:
+        placed = together(used, job.keys) if job.keys else None
         if placed is not None:
             return placed.mapInArrow(partial(detect_partition, job), from_arrow_schema(schema))
+        # A stream that must stay whole is one shard; but it is read and packed by all cores.
+        shards = shards if job.keys else 1
         packed = used.mapInArrow(partial(pack_by_key, shards, job.keys), from_arrow_schema(PACKED))
         return detect_packed(packed, job, schema, shards)
-    apart = overlap(compiled)
-    if apart is None:
-        return used.coalesce(1).mapInArrow(partial(detect_partition, job), from_arrow_schema(schema))
     bounded = _with_bounds(used, shards)
     packed = bounded.mapInArrow(partial(pack_by_time, apart), from_arrow_schema(PACKED))
     return detect_packed(packed, job, schema, shards, chunks=True)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
@@ -26,23 +27,28 @@ from tocsin.events import MICROSECONDS, Catalog
 from tocsin.runtime.chunks import far_apart
 from tocsin.runtime.pack import PACKED
 from tocsin.runtime.program import travelling
-from tocsin.runtime.reading import BIT_WORDS, Moment, ReadJob, Recipe, read_events
+from tocsin.runtime.reading import BIT_WORDS, Moment, ReadJob, Recipe, open_parquet, read_events
 from tocsin.runtime.xxhash import is_hashable
 from tocsin.spark.columns import EventColumns
 from tocsin.spark.files import whole_path
 from tocsin.spark.job import detect_packed, job_of, prepare, taken_fields
-from tocsin.spark.parquet_files import CannotReadError, RowGroup, deal, local_files, row_groups
+from tocsin.spark.parquet_files import CannotReadError, RowGroup, deal, local_files, row_groups, schema_of
 from tocsin.spark.questions import Asked, NoArrowForm, arrow_questions, type_at
+from tocsin.spark.sent import sends
 from tocsin.spark.session import is_remote
 
+_SKEWED = 2  # times the events of a task, if all had as many
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 
 
 def read_parquet(spark: SparkSession, path: str | Path) -> DataFrame:
     """A Parquet file or folder as Spark sees it."""
     whole = whole_path(str(path))
+    schema = None
+    if Path(whole).exists():
+        schema = schema_of(whole, lambda name: str(spark.conf.get(name)))
     try:
-        return spark.read.parquet(whole)
+        return spark.read.parquet(whole) if schema is None else spark.read.schema(schema).parquet(whole)
     except AnalysisException as problem:
         said = (problem.getMessage() or str(problem)).splitlines()[0]
         hint = "give the path of a Parquet file, or of a folder of such files"
@@ -57,13 +63,16 @@ def detect_parquet(
     carried: Sequence[str],
     unreadable: str,
     limit: int,
+    cut: str | None = None,
 ) -> DataFrame | NoArrowForm:
     """The matches in Parquet files that Arrow can read, or why it cannot. `frame` is what `read_parquet` gave."""
-    reading = plan_reading(frame, columns, compiled, catalog, carried, unreadable)
+    reading = plan_reading(frame, columns, compiled, catalog, carried, unreadable, cut)
     if isinstance(reading, NoArrowForm):
         return reading
-    # Only the types of its columns are looked at, so Spark need not answer questions.
-    prepared = prepare(frame, columns, compiled, catalog, carried, asked=())
+    prepared = frame
+    if carried or sends(compiled):
+        # Only the types of its columns are looked at, so Spark need not answer questions.
+        prepared = prepare(frame, columns, compiled, catalog, carried, asked=())
     job, schema = job_of(prepared, frame, columns, compiled, carried, limit)
     if compiled.plan.words > BIT_WORDS:
         job = job._replace(questions=pickle.dumps(reading.questions, protocol=5))
@@ -79,6 +88,7 @@ def plan_reading(
     catalog: Catalog,
     carried: Sequence[str],
     unreadable: str,
+    cut: str | None = None,
 ) -> ReadJob | NoArrowForm:
     """What the tasks have to do to read the events of Parquet files with Arrow, or why they cannot."""
     spark = frame.sparkSession
@@ -87,7 +97,7 @@ def plan_reading(
     if isinstance(asked, NoArrowForm):
         return asked
     try:
-        return _plan(frame, columns, compiled, asked, carried, unreadable == "fail", time_zone)
+        return _plan(frame, columns, compiled, asked, carried, unreadable == "fail", time_zone, cut)
     except CannotReadError as problem:
         return NoArrowForm(str(problem))
 
@@ -100,6 +110,7 @@ def _plan(
     carried: Sequence[str],
     fail: bool,
     time_zone: str,
+    cut: str | None,
 ) -> ReadJob:
     schema, spark = frame.schema, frame.sparkSession
     if is_remote(spark):
@@ -125,8 +136,11 @@ def _plan(
     start, end = (_moment(name, schema, columns.time_unit) for name in columns.time)
     id = columns.id
     partitions = int(str(spark.conf.get("spark.sql.shuffle.partitions")))
-    apart = None if columns.key else overlap(compiled)
+    apart = overlap(compiled)
+    if columns.key and cut != "time" and (cut == "key" or not _is_skewed(groups, columns.key, partitions)):
+        apart = None
     bounds = () if apart is None else _bounds(groups, end, partitions, apart)
+    apart = apart if bounds or not columns.key else None
     return ReadJob(
         tasks=deal(groups, spark.sparkContext.defaultParallelism),
         columns=read,
@@ -148,10 +162,25 @@ def _plan(
         carried=_struct(schema, carried, time_zone) if carried else None,
         required=tuple(_required(columns)),
         fail=fail,
-        shards=partitions if columns.key else len(bounds) + 1,
+        shards=partitions if columns.key and apart is None else len(bounds) + 1,
         overlap=apart,
         bounds=bounds,
     )
+
+
+def _is_skewed(groups: Sequence[RowGroup], keys: Sequence[str], partitions: int) -> bool:
+    """Whether one key has so many events that its task would be the last to end by far, as two row groups have it."""
+    names = list(keys)
+    for group in {groups[0], groups[len(groups) // 2]} if groups else ():
+        with open_parquet(group.file) as opened:
+            counts = (
+                opened.read_row_group(group.number, columns=names)
+                .group_by(names)
+                .aggregate([([], "count_all")])
+            )
+        if pc.max(counts.column("count_all")).as_py() * partitions <= _SKEWED * group.rows:
+            return False
+    return len(groups) > 0
 
 
 def _bounds(groups: Sequence[RowGroup], end: Moment, chunks: int, apart: int) -> tuple[int, ...]:

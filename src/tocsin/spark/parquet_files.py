@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlparse
@@ -30,6 +31,54 @@ _WHOLE = {
 
 class CannotReadError(Exception):
     """Why Arrow cannot read the files as Spark does."""
+
+
+# What Spark infers of columns that can mean one thing only.
+_INFERRED: dict[pa.DataType, T.DataType] = {
+    pa.bool_(): T.BooleanType(),
+    pa.int8(): T.ByteType(),
+    pa.int16(): T.ShortType(),
+    pa.int32(): T.IntegerType(),
+    pa.int64(): T.LongType(),
+    pa.float32(): T.FloatType(),
+    pa.float64(): T.DoubleType(),
+    pa.string(): T.StringType(),
+    pa.date32(): T.DateType(),
+    pa.timestamp("us", "UTC"): T.TimestampType(),
+}
+_SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
+_SCHEMA_SETTINGS = {"spark.sql.parquet.mergeSchema": "false", "spark.sql.parquet.binaryAsString": "false"}
+
+
+def schema_of(path: str, settings: Callable[[str], str]) -> T.StructType | None:
+    """The schema of Parquet files on this machine as Spark would infer it, for which it starts a job; None if it must.
+
+    Args:
+        settings: says how a setting of Spark stands.
+    """
+    place = Path(path)
+    listed = sorted(place.iterdir()) if place.is_dir() else [place]
+    files = [file for file in listed if not file.name.startswith(("_", "."))]
+    summed_up = any(file.name in ("_metadata", "_common_metadata") for file in listed)
+    plain = bool(files) and not summed_up and all(file.is_file() for file in files)
+    if not plain or any(settings(name) != value for name, value in _SCHEMA_SETTINGS.items()):
+        return None
+    try:
+        with open_parquet(str(files[0])) as opened:
+            own, metadata = opened.schema_arrow, opened.metadata.metadata or {}
+    except (OSError, pa.ArrowException):
+        return None
+    if _SPARK_SCHEMA in metadata:
+        told = T.StructType.fromJson(json.loads(metadata[_SPARK_SCHEMA]))
+    else:
+        told = T.StructType([T.StructField(f.name, _INFERRED.get(f.type, T.NullType())) for f in own])
+    known = all(one.dataType in _INFERRED.values() and not one.metadata for one in told.fields)
+    alike = len({name.lower() for name in told.names}) == len(told.names)
+    return (
+        T.StructType([T.StructField(one.name, one.dataType) for one in told.fields])
+        if known and alike
+        else None
+    )
 
 
 class RowGroup(NamedTuple):

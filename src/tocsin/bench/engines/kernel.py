@@ -20,8 +20,8 @@ from tocsin.bench.events import Columns, SortedEvents
 from tocsin.bench.job import Found, Job, Round
 from tocsin.events import Catalog
 from tocsin.languages.registry import parse
-from tocsin.runtime.feed import FOREVER, Batch, Result, feed
-from tocsin.runtime.partition import SLICE
+from tocsin.runtime.feed import FOREVER, Result, feed
+from tocsin.runtime.partition import SLICE, batch_of
 from tocsin.runtime.state import initial
 from tocsin.values import Relation
 
@@ -42,11 +42,13 @@ def prepare(job: Job) -> Round:
     catalog = Catalog(common={"key": "number", "ts": "number", "v": "number"})
     named = job.workload.patterns(job.window)
     compiled = compile([parse(text, "core", catalog=catalog, name=name) for name, text in named.items()])
-    batches = list(_slices(_batch(compiled, SortedEvents(Path(job.path)).columns, keyed=job.keys > 1)))
+    plan, keys = compiled.plan, int(job.keys > 1)
+    slices = list(_slices(_table(compiled, SortedEvents(Path(job.path)).columns), keyed=job.keys > 1))
 
     def round() -> Any:
         results = [
-            feed(compiled.plan, initial(compiled.plan), batch, FOREVER, keep=False) for batch in batches
+            feed(plan, initial(plan), batch_of(plan, part, None, keys), FOREVER, keep=False)
+            for part in slices
         ]
         return lambda: _total([_found(compiled, result, job.workload.counted) for result in results])
 
@@ -60,36 +62,32 @@ def _total(found: list[Found]) -> Found:
     )
 
 
-def _slices(batch: Batch) -> Iterator[Batch]:
-    """The batch in pieces of whole keys, as large as the slices of a partition."""
+def _slices(table: pa.Table, keyed: bool) -> Iterator[pa.Table]:
+    """The table in pieces of whole keys, as large as the slices of a partition."""
     starts = np.zeros(1, np.int64)
-    if batch.keys:
-        keys = np.asarray(batch.keys[0])
+    if keyed:
+        keys = table.column("key0").to_numpy()
         starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-    bounds = np.append(starts, len(batch.end))
+    bounds = np.append(starts, table.num_rows)
     first = 0
-    while first < len(batch.end):
+    while first < table.num_rows:
         at = int(np.searchsorted(bounds, first + SLICE, "right")) - 1
         stop = int(bounds[at]) if bounds[at] > first else int(bounds[at + 1])
-        rows = slice(first, stop)
-        yield batch._replace(
-            events=batch.events.slice(first, stop - first),
-            keys=[column[first:stop] for column in batch.keys],
-            start=batch.start[rows],
-            end=batch.end[rows],
-            bits=batch.bits[rows],
-        )
+        yield table.slice(first, stop - first)
         first = stop
 
 
-def _batch(compiled: Compiled, events: Columns, keyed: bool) -> Batch:
-    micros = events.time * 1_000
-    bits = np.zeros((len(micros), compiled.plan.words), np.uint64)
+def _table(compiled: Compiled, events: Columns) -> pa.Table:
+    """The columns that travel to a worker, with answers in the narrowest type, as Spark has them."""
+    bits = np.zeros((compiled.plan.words, len(events.time)), np.uint64)
     for bit, test in compiled.tests:
         assert isinstance(test, BitTest)
-        bits[:, bit >> 6] |= _answers(test, events).astype(np.uint64) << np.uint64(bit & 63)
-    keys = [pa.array(events.key)] if keyed else []
-    return Batch(pa.table({"ts": events.time}), keys, micros, micros, None, bits, [], ordered=True)
+        bits[bit >> 6] |= _answers(test, events).astype(np.uint64) << np.uint64(bit & 63)
+    narrow = len(compiled.tests) <= 7
+    words = {
+        f"bits{n}": word.astype(np.int8) if narrow else word.view(np.int64) for n, word in enumerate(bits)
+    }
+    return pa.table({"key0": events.key, "end": events.time * 1_000, "ts": events.time, **words})
 
 
 def _answers(test: BitTest, events: Columns) -> Array:

@@ -1,0 +1,288 @@
+"""The kernel for `leftmost` where all events of a key are there: queues of starts, and matches found again from their start.
+
+Of the matches of a key only the leftmost is reported, and then what comes after it. So nothing is kept of a partial match but
+its first event. What becomes of a start depends on its *stage*: all the ways it may go on, as places of the machine know them.
+Starts at one stage are a queue, the earliest first, and an event that moves everything at a stage links its queue to another.
+When a queue is complete, its first start in the window is the match, and the machine is run again from there to see what
+it took. Matches do not overlap, so no event is looked at again more than once, whatever the window and the number of starts.
+
+Where starts of two queues would have to be mixed the kernel gives up, and groups do the work.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tocsin.runtime.compiling import kernel
+from tocsin.runtime.found import Matches
+from tocsin.runtime.grouped import Events
+from tocsin.runtime.machine import BEGUN, COMPLETE, EMIT, FIRST_ROLE, FROM, NEXT_START, TO, Tables
+from tocsin.runtime.program import Array
+
+# Columns of what an event does to one way: which way it was before, whether it takes the event, and under which name.
+WAS, TAKEN, NAME, BACK_WIDTH = range(4)
+# Columns of a queue (-1 where it is empty), of a start (which of the rows that mean something it is, the set of start states it
+# began in, and the next in its queue), and of an event of a match.
+HEAD, TAIL, QUEUE_WIDTH = range(3)
+START, START_SET, NEXT, BEGUN_WIDTH = range(4)
+PART_REF, PART_ROLE, PART_TIME, PART_BEGIN, PART_WIDTH = range(5)
+# Columns of a match.
+MATCH_KEY, MATCH_START, MATCH_END, MATCH_STOP, MATCH_WIDTH = range(5)
+_GIVES_UP = -1
+_FAILS = -1
+_MOST_CELLS = 1 << 18
+
+
+class Stages(NamedTuple):
+    """A machine by stages. S stages, L letters, W ways at a stage at most."""
+
+    moves: Array  # int64 (moves, 2): from stage to stage, or EMIT; those of a letter together
+    move_at: Array  # int64 (L+1,)
+    leaving: Array  # int64: stages that a letter empties
+    leaving_at: Array  # int64 (L+1,)
+    then: Array  # int64 (S, L): the next stage, EMIT or _FAILS
+    back: (
+        Array  # int64 (S, L, W, BACK_WIDTH): by the stage before and the way after; way 0 is that of a match
+    )
+    starts: Array  # int64 (start sets, L, 4), with stages in place of places
+
+
+_KNOWN: dict[int, tuple[Tables, Stages | None]] = {}  # by the identity of the tables, which are kept with it
+_MANY = 50_000
+
+
+def stages_of(tables: Tables) -> Stages | None:
+    """A machine by stages, worked out once; None if starts of one stage can do different things."""
+    known = _KNOWN.get(id(tables))
+    if known is None:
+        if len(_KNOWN) > _MANY:
+            _KNOWN.clear()
+        known = _KNOWN[id(tables)] = (tables, _stages(tables))
+    return known[1]
+
+
+def _stages(tables: Tables) -> Stages | None:
+    if tables.tick or len(tables.escapes) or tables.starts[:, :, COMPLETE].any():
+        return None
+    numbers = {ways: n for n, ways in enumerate(dict.fromkeys(ways for ways, _ in tables.places))}
+    stage = np.array([numbers[ways] for ways, _ in tables.places], np.int64)
+    way = np.array([index for _, index in tables.places], np.int64)
+    letters, widest = len(tables.transfer_at) - 1, int(way.max(initial=0)) + 1
+    if len(numbers) * letters * widest > _MOST_CELLS:
+        return None
+    then = np.repeat(np.arange(len(numbers))[:, None], letters, axis=1)
+    back = np.zeros((len(numbers), letters, widest, BACK_WIDTH), np.int64)
+    back[:, :, :, WAS] = np.arange(widest)
+    leaving, moves = [], []
+    for letter in range(letters):
+        left = np.unique(stage[tables.leaving[tables.leaving_at[letter] : tables.leaving_at[letter + 1]]])
+        then[left, letter] = _FAILS
+        moved = tables.transfers[tables.transfer_at[letter] : tables.transfer_at[letter + 1]].tolist()
+        for before, after, takes, role in moved:
+            complete = after == EMIT
+            then[stage[before], letter] = EMIT if complete else stage[after]
+            back[stage[before], letter, 0 if complete else way[after]] = way[before], takes, role
+        leaving.append(left)
+        moves.append(
+            np.array([[s, then[s, letter]] for s in left if then[s, letter] != _FAILS]).reshape(-1, 2)
+        )
+    starts = tables.starts.copy()
+    begun = starts[:, :, BEGUN]
+    starts[:, :, BEGUN] = np.where(begun >= 0, stage[begun], begun) if len(stage) else begun
+    return Stages(
+        np.concatenate(moves).astype(np.int64),
+        _offsets(moves),
+        np.concatenate(leaving).astype(np.int64),
+        _offsets(leaving),
+        then,
+        back,
+        starts,
+    )
+
+
+def _offsets(parts: list[Array]) -> Array:
+    return np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+
+
+def find(tables: Tables, stages: Stages, letters: Array, events: Events) -> Matches | None:
+    """The leftmost matches of keys whose events are all given; None if groups have to find them."""
+    most, rows = int(np.diff(events.offsets).max(initial=0)), len(events.end)
+    found = np.empty((rows, MATCH_WIDTH), np.int64)  # matches share no event, so there is room for all
+    parts = np.empty((rows, PART_WIDTH), np.int64)
+    count = _find(
+        events.offsets, letters, events.signature, events.start, events.end, events.ref,
+        stages.moves, stages.move_at, stages.leaving, stages.leaving_at, stages.then, stages.back, stages.starts,
+        tables.window, np.empty(most + 1, np.int64), np.empty(most, np.int64), np.empty((most, BEGUN_WIDTH), np.int64),
+        np.empty((len(stages.then), QUEUE_WIDTH), np.int64), np.empty((len(stages.then), QUEUE_WIDTH), np.int64),
+        found, parts,
+    )  # fmt: skip
+    if count == _GIVES_UP:
+        return None
+    found = found[:count]
+    stops = np.concatenate([[0], found[:, MATCH_STOP]])
+    parts = parts[: stops[-1]]
+    return Matches(
+        found[:, MATCH_KEY].copy(),
+        found[:, MATCH_START].copy(),
+        found[:, MATCH_END].copy(),
+        np.empty((count, 0), np.int64),
+        stops,
+        parts[:, PART_REF].copy(),
+        parts[:, PART_ROLE].copy(),
+        parts[:, PART_TIME].copy(),
+        parts[:, PART_BEGIN].copy(),
+    )
+
+
+@kernel
+def _find(  # type: ignore[no-untyped-def]
+    offsets,
+    letters,
+    signature,
+    row_start,
+    row_end,
+    row_ref,
+    moves,
+    move_at,
+    leaving,
+    leaving_at,
+    then,
+    back,
+    starts,
+    window,
+    seen,
+    trail,
+    begun,
+    queues,
+    arriving,
+    found,
+    parts,
+):
+    """How many matches were found.
+
+    `seen`, `trail` and `begun` have room for the rows of any key, `queues` and `arriving` for the stages, the last two for all
+    matches there can be.
+    """
+    matches, stop = 0, 0
+    for key in range(len(offsets) - 1):
+        # Most rows mean nothing. They are left out without a branch, which no processor could foresee.
+        rows = 0
+        for row in range(offsets[key], offsets[key + 1]):
+            seen[rows] = row
+            rows += letters[signature[row]] != 0
+        queues[:] = -1
+        count, begin = 0, 0
+        for now in range(rows):
+            row = seen[now]
+            letter = letters[signature[row]]
+            since = row_end[row] - window
+            first, last = move_at[letter], move_at[letter + 1]
+            best = count
+            for at in range(first, last):
+                stage = moves[at, FROM]
+                head = queues[stage, HEAD]
+                if head >= 0 and moves[at, TO] == EMIT:
+                    while head >= 0 and row_end[seen[begun[head, START]]] < since:
+                        head = begun[head, NEXT]
+                    if head >= 0:
+                        best = min(best, head)
+                    head = -1
+                arriving[stage, HEAD], arriving[stage, TAIL] = head, queues[stage, TAIL]
+            if best < count:
+                stop = _found_again(
+                    letters, signature, row_start, row_end, row_ref, then, back, starts, seen, trail,
+                    begun[best, START], begun[best, START_SET], now, key, found, matches, parts, stop,
+                )  # fmt: skip
+                matches += 1
+                queues[:] = -1
+                count, begin = 0, starts[begin, letter, NEXT_START]
+                continue
+            for at in range(leaving_at[letter], leaving_at[letter + 1]):
+                queues[leaving[at], HEAD] = -1
+            for at in range(first, last):
+                stage, to = moves[at, FROM], moves[at, TO]
+                head, tail = arriving[stage, HEAD], arriving[stage, TAIL]
+                if head >= 0 and not _linked(queues, to, head, tail, begun):
+                    if row_end[seen[begun[queues[to, TAIL], START]]] >= since:
+                        return _GIVES_UP
+                    queues[to, HEAD], queues[to, TAIL] = head, tail  # nobody waits there any more
+            stage = starts[begin, letter, BEGUN]
+            if stage >= 0:
+                begun[count, START], begun[count, START_SET], begun[count, NEXT] = now, begin, -1
+                _linked(queues, stage, count, count, begun)  # no start is later, so it has a place
+                count += 1
+            begin = starts[begin, letter, NEXT_START]
+    return matches
+
+
+@kernel
+def _linked(queues, stage, head, tail, begun):  # type: ignore[no-untyped-def]
+    """Let a queue wait at a stage; false if its starts lie between those that do."""
+    if queues[stage, HEAD] < 0:
+        queues[stage, HEAD], queues[stage, TAIL] = head, tail
+    elif queues[stage, TAIL] < head:
+        begun[queues[stage, TAIL], NEXT] = head
+        queues[stage, TAIL] = tail
+    elif tail < queues[stage, HEAD]:
+        begun[tail, NEXT] = queues[stage, HEAD]
+        queues[stage, HEAD] = head
+    else:
+        return False
+    return True
+
+
+@kernel
+def _found_again(  # type: ignore[no-untyped-def]
+    letters,
+    signature,
+    row_start,
+    row_end,
+    row_ref,
+    then,
+    back,
+    starts,
+    seen,
+    trail,
+    first,
+    begin,
+    last,
+    key,
+    found,
+    match,
+    parts,
+    stop,
+):
+    """Write the match that begins and ends at these of the rows that mean something; returns where its events end.
+
+    The way of a match is known at its end only. So stages are noted forwards, and events are taken backwards.
+    """
+    letter = letters[signature[seen[first]]]
+    stage, first_role = starts[begin, letter, BEGUN], starts[begin, letter, FIRST_ROLE]
+    for at in range(first + 1, last + 1):
+        trail[at] = stage
+        stage = then[stage, letters[signature[seen[at]]]]
+    way, top = np.int64(0), stop
+    earliest = row_start[seen[first]]
+    for at in range(last, first - 1, -1):
+        row = seen[at]
+        role = first_role
+        if at > first:
+            stage, letter, after = trail[at], letters[signature[row]], way
+            way = back[stage, letter, after, WAS]
+            if back[stage, letter, after, TAKEN] == 0:
+                continue
+            role = back[stage, letter, after, NAME]
+        parts[top, PART_REF], parts[top, PART_ROLE] = row_ref[row], role
+        parts[top, PART_TIME], parts[top, PART_BEGIN] = row_end[row], row_start[row]
+        earliest = min(earliest, row_start[row])
+        top += 1
+    for at in range((top - stop) // 2):
+        for column in range(PART_WIDTH):
+            other = parts[top - 1 - at, column]
+            parts[top - 1 - at, column] = parts[stop + at, column]
+            parts[stop + at, column] = other
+    found[match, MATCH_KEY], found[match, MATCH_START] = key, earliest
+    found[match, MATCH_END], found[match, MATCH_STOP] = row_end[seen[last]], top
+    return top
