@@ -85,9 +85,14 @@ def readable(prepared: DataFrame, unreadable: str) -> DataFrame:
     problem = prepared["unreadable"]
     if unreadable == "drop":
         return prepared.where(problem.isNull()).drop("unreadable")
-    # No pattern looks at a row without a type, and yet it got as far as here.
-    start = F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(F.col("start"))
-    return prepared.withColumn("start", start).drop("unreadable")
+    # No pattern looks at a row without a type, and yet it got as far as here. The end is what is looked at of every row.
+    end = F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(F.col("end"))
+    return prepared.withColumn("end", end).drop("unreadable")
+
+
+def without_length(used: DataFrame, columns: EventColumns) -> DataFrame:
+    """The same with one column for both times, if events have no length."""
+    return used.drop("start") if columns.time[0] == columns.time[1] else used
 
 
 def is_unreadable(events: DataFrame, columns: EventColumns) -> Column:
@@ -225,9 +230,7 @@ def run(
     """The matches in prepared rows: events of a key together, then one kernel call after the other per partition."""
     job, schema = job_of(used, events, columns, compiled, carried, limit)
     shards = _shuffle_partitions(used)
-    if columns.time[0] == columns.time[1]:
-        # Events have no length, so one column does for both; `start` is the one that fails for rows that are no events.
-        used = used.withColumn("end", F.col("start")).drop("start")
+    used = without_length(used, columns)
     if columns.key:
         placed = together(used, job.keys)
         if placed is not None:
