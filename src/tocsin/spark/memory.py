@@ -119,7 +119,7 @@ def head_bytes(shard: int, purpose: tuple[bytes, bytes], heads: list[Head], pace
     return pickle.dumps((VERSION, shard, purpose, heads, paces), protocol=5)
 
 
-def rememberedfigures(head: bytes) -> pa.Table:
+def remembered_figures(head: bytes) -> pa.Table:
     """The figures of a shard from the head that a checkpoint holds of it."""
     shard, _, heads, paces = _readable(head)
     return figures(shard, heads, paces, Counted())
