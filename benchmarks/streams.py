@@ -1,9 +1,13 @@
-"""How fast does a stream catch up on a backlog of files, and what does detection add to a pass through Python without state?
+"""How fast does a stream catch up on a backlog, beside a pass through Python without state, and beside Flink?
 
-Both run on Structured Streaming over the same Parquet files, one after the other in one session; the first micro-batches of
-each warm up and do not count. The matches are held against those of the same events as a table.
+The streams run on Structured Streaming over the same events, one after the other in one session; the first micro-batches of
+each warm up and do not count. The matches are held against those of the same events as a table. Flink's MATCH_RECOGNIZE in
+streaming mode runs on the same cores after them, over the first of the events from files of CSV, if it is installed
+(`tocsin bench --install-peers`).
 
     python benchmarks/streams.py --events 6000000 --keys 10000 --workloads W1,W3
+    python benchmarks/streams.py --source kafka
+    python benchmarks/streams.py --events 40000000 --keys 1000000 --workloads W1
 """
 
 from __future__ import annotations
@@ -11,69 +15,150 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 import tocsin
+from tocsin.bench.engines import in_flink
 from tocsin.bench.events import EventSet
-from tocsin.bench.workloads import WORKLOADS
+from tocsin.bench.job import Job
+from tocsin.bench.peers import flink_python
+from tocsin.bench.workloads import MINUTE, WORKLOADS, Workload
 from tocsin.spark.checkpoint import read_state
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from brokers import make_certificates
+from kafka_node import connector_jars, kafka_node
+
 WARM = 2  # micro-batches that do not count
+CORES = 2
 SCHEMA = "key int, ts long, type string, v double"
+ASKED: dict[str, Any] = {"key": "key", "time": "ts", "time_unit": "ms", "attributes": []}
+TOPIC = "events"
+
+Read = Callable[[], DataFrame]
 
 
 def main() -> int:
-    """Measure and print; 1 if a stream found something else than the table."""
+    """Measure and print; 1 if a stream, or Flink, found something else than the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--events", type=int, default=6_000_000)
     parser.add_argument("--keys", type=int, default=10_000)
     parser.add_argument("--batch", type=int, default=1_000_000, help="events in a micro-batch")
     parser.add_argument("--workloads", default="W1,W3")
+    parser.add_argument("--source", choices=("files", "kafka"), default="files")
+    parser.add_argument("--flink-events", type=int, default=1_000_000, help="0 to leave it out")
     options = parser.parse_args()
-    spark = tocsin.local_session("tocsin-streams", cores=2, shuffle_partitions=2)
-    wrong = False
-    with tempfile.TemporaryDirectory(prefix="tocsin-streams-") as name:
+    of_kafka = options.source == "kafka"
+    jars = {"spark.jars": ",".join(connector_jars(fetch=True))} if of_kafka else {}
+    spark = tocsin.local_session("tocsin-streams", cores=CORES, shuffle_partitions=CORES, extra_conf=jars)
+    right = True
+    with tempfile.TemporaryDirectory(prefix="tocsin-streams-") as name, ExitStack() as open_things:
         folder = Path(name)
-        files = write_files(EventSet(options.events, options.keys), folder / "in", options.batch)
-        passed = rate(run(spark, folder, "pass", through_python(read(spark, folder))), options.batch)
-        print(json.dumps({"stream": "pass", "files": files, "events_per_second": passed}), flush=True)
+        write_files(EventSet(options.events, options.keys), folder / "in", options.batch)
+        read: Read = lambda: of_files(spark, folder)  # noqa: E731  (one of two)
+        if of_kafka:
+            try:
+                broker, _, _ = kafka_node(folder / "kafka", "secret", make_certificates(folder))
+            except (pytest.skip.Exception, pytest.fail.Exception) as problem:
+                print(f"streams: {problem}", file=sys.stderr)
+                return 2
+            open_things.enter_context(broker)
+            address = f"127.0.0.1:{broker.port}"
+            fill(spark, folder / "in", address)
+            read = lambda: of_topic(spark, address, options.batch)  # noqa: E731
+        passed = rate(run(folder, "pass", through_python(read())), options.batch)
+        show({"stream": "pass", "source": options.source, "events_per_second": passed})
         for workload in options.workloads.split(","):
-            patterns = WORKLOADS[workload].patterns()
-            asked = {"key": "key", "time": "ts", "time_unit": "ms", "attributes": []}
-            told = tocsin.detect(read(spark, folder), patterns, delay="1s", shards=2, **asked)
-            speed = rate(run(spark, folder, workload, told), options.batch)
-            # The last second is not decided yet.
-            last = spark.read.parquet(str(folder / "in")).agg({"ts": "max"}).first()[0]
-            table = spark.read.parquet(str(folder / "in")).where(f"ts <= {last - 1000}")
-            right = tocsin.detect(table, patterns, **asked).select("match_id")
-            found = spark.read.parquet(str(folder / f"{workload}-out")).select("match_id")
-            same = sorted(right.collect()) == sorted(found.collect())
-            wrong |= not same
-            state = read_state(spark, folder / f"{workload}-checkpoint")
-            shown = {
-                "stream": workload,
-                "events_per_second": speed,
-                "of_pass": round(speed / passed, 2),
-                "matches": found.count(),
-                "agrees": same,
-                "keys": sum(state.column("keys").to_pylist()),
-                "state_mb": round(sum(state.column("bytes").to_pylist()) / 2**20, 1),
-            }
-            print(json.dumps(shown), flush=True)
+            own = measure(spark, folder, read, workload, options.batch)
+            show({**own, "of_pass": round(own["events_per_second"] / passed, 2)})
+            right &= own["agrees"]
+            if flink_python() is not None and options.flink_events:
+                peer = in_streaming_flink(spark, folder, WORKLOADS[workload], options)
+                times = own["events_per_second"] / peer["events_per_second"]
+                show({**peer, "times_flink": round(times, 1)})
+                right &= peer["agrees"]
     spark.stop()
-    return 1 if wrong else 0
+    return 0 if right else 1
 
 
-def write_files(events: EventSet, folder: Path, batch: int) -> int:
+def show(found: dict[str, Any]) -> None:
+    print(json.dumps(found), flush=True)
+
+
+def measure(spark: SparkSession, folder: Path, read: Read, workload: str, batch: int) -> dict[str, Any]:
+    """The speed of a workload as a stream, and whether it finds what the table has."""
+    patterns = WORKLOADS[workload].patterns()
+    told = tocsin.detect(read(), patterns, delay="1s", shards=CORES, **ASKED)
+    speed = rate(run(folder, workload, told), batch)
+    # The last second is not decided yet.
+    events = spark.read.parquet(str(folder / "in"))
+    last = events.agg({"ts": "max"}).first()[0]  # type: ignore[index]
+    right = tocsin.detect(events.where(f"ts <= {last - 1000}"), patterns, **ASKED).select("match_id")
+    found = spark.read.parquet(str(folder / f"{workload}-out")).select("match_id").cache()
+    differ = right.exceptAll(found).count() + found.exceptAll(right).count()
+    state = read_state(spark, folder / f"{workload}-checkpoint")
+    return {
+        "stream": workload,
+        "events_per_second": speed,
+        "matches": found.count(),
+        "agrees": not differ,
+        "keys": sum(state.column("keys").to_pylist()),
+        "state_mb": round(sum(state.column("bytes").to_pylist()) / 2**20, 1),
+    }
+
+
+def in_streaming_flink(
+    spark: SparkSession, folder: Path, workload: Workload, options: argparse.Namespace
+) -> dict[str, Any]:
+    """The same for Flink, over the first of the events."""
+    path = folder / "flink.parquet"
+    rows = min(options.flink_events, options.events)
+    if not path.exists():
+        pieces = (pq.read_table(file) for file in sorted((folder / "in").glob("*.parquet")))
+        pq.write_table(first_of(pieces, rows), path)
+    job = Job(workload, "flink-streaming", str(path), rows, options.keys, MINUTE, CORES, 1)
+    task, result = folder / "task.json", folder / "result.json"
+    task.write_text(json.dumps(in_flink.task(job)), encoding="utf-8")
+    subprocess.run(in_flink.command(task, result), env=in_flink.environment(), capture_output=True)
+    told = json.loads(result.read_text(encoding="utf-8"))
+    if "failed" in told:
+        raise RuntimeError(f"Flink: {told['failed']}")
+    own = tocsin.detect(spark.read.parquet(str(path)), workload.patterns(), **ASKED).count()
+    return {
+        "stream": "flink",
+        "events": rows,
+        "events_per_second": round(rows / told["seconds"][0]),
+        "matches": told["matches"],
+        "agrees": told["matches"] == own,
+    }
+
+
+def first_of(pieces: Iterable[pa.Table], rows: int) -> pa.Table:
+    """So many rows of several tables."""
+    taken: list[pa.Table] = []
+    for piece in pieces:
+        taken.append(piece.slice(0, rows))
+        rows -= taken[-1].num_rows
+        if not rows:
+            break
+    return pa.concat_tables(taken)
+
+
+def write_files(events: EventSet, folder: Path, batch: int) -> None:
     """The events as files of one micro-batch each, in the order of time."""
     folder.mkdir()
     table = events.table()
@@ -81,11 +166,35 @@ def write_files(events: EventSet, folder: Path, batch: int) -> int:
         file = folder / f"{number:05d}.parquet"
         pq.write_table(table.slice(first, batch), file, row_group_size=batch // 4)
         os.utime(file, (1_000 + number, 1_000 + number))  # files are taken by their times
-    return number + 1
 
 
-def read(spark: SparkSession, folder: Path) -> DataFrame:
+def fill(spark: SparkSession, folder: Path, address: str) -> None:
+    """The events of the files in a topic of two partitions, in the order of time and in turns."""
+    turn = (F.monotonically_increasing_id() % 2).cast("int").alias("partition")
+    for file in sorted(folder.glob("*.parquet")):
+        # Through this process, because tasks of Spark that share a file would mix up its order.
+        for piece in pq.ParquetFile(file).iter_batches(100_000):
+            rows = spark.createDataFrame(pa.Table.from_batches([piece])).coalesce(1)
+            values = rows.select(F.to_json(F.struct("key", "ts", "type", "v")).alias("value"), turn)
+            sink = values.write.format("kafka").option("kafka.bootstrap.servers", address)
+            sink.option("topic", TOPIC).save()
+
+
+def of_files(spark: SparkSession, folder: Path) -> DataFrame:
     return spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(folder / "in"))
+
+
+def of_topic(spark: SparkSession, address: str, batch: int) -> DataFrame:
+    options = {
+        "kafka.bootstrap.servers": address,
+        "subscribe": TOPIC,
+        "startingOffsets": "earliest",
+        "maxOffsetsPerTrigger": str(batch),
+    }
+    messages = spark.readStream.format("kafka").options(**options).load()
+    return messages.select(F.from_json(F.col("value").cast("string"), SCHEMA).alias("event")).select(
+        "event.*"
+    )
 
 
 def through_python(events: DataFrame) -> DataFrame:
@@ -98,8 +207,8 @@ def through_python(events: DataFrame) -> DataFrame:
     return events.select("key", "ts", "type", "v").mapInArrow(few, SCHEMA)
 
 
-def run(spark: SparkSession, folder: Path, name: str, told: DataFrame) -> list[dict[str, Any]]:
-    """Run a query over all files; what Spark says of each micro-batch."""
+def run(folder: Path, name: str, told: DataFrame) -> list[dict[str, Any]]:
+    """Run a query over all events; what Spark says of each micro-batch."""
     query = (
         told.writeStream.option("checkpointLocation", str(folder / f"{name}-checkpoint"))
         .trigger(availableNow=True)
@@ -111,8 +220,9 @@ def run(spark: SparkSession, folder: Path, name: str, told: DataFrame) -> list[d
 
 def rate(batches: list[dict[str, Any]], size: int) -> int:
     """Events a second, from the median of whole micro-batches that are not the first."""
-    whole = [one["durationMs"]["triggerExecution"] for one in batches if one["numInputRows"] == size][WARM:]
-    return round(size / median(whole) * 1000)
+    whole = [one for one in batches if one["numInputRows"] > 0.9 * size]
+    speeds = [one["numInputRows"] / one["durationMs"]["triggerExecution"] for one in whole]
+    return round(median(speeds[WARM:] or speeds) * 1000)
 
 
 if __name__ == "__main__":

@@ -315,7 +315,7 @@ def test_subscriptions_that_stay_go_on_when_others_change(
     found = [one.advance(waiting, until - SECOND)]  # the last of them still wait
     (was,), (now,) = one.job.lines, two.job.lines
     old = outline(was)
-    two.head = Head(one.head.until, one.head.bits)
+    two.head = Head(one.head.until, one.head.bits, {})
     for (_, bucket), memory in one.store.items():
         made = carried_over(old, now, memory)
         if made is not None:

@@ -34,6 +34,7 @@ from tocsin.runtime.tally import LATE, MATCH, RULES
 from tocsin.spark.columns import EventColumns
 from tocsin.spark.compile_rules import RuleSettings, compile_rules, sent_types
 from tocsin.spark.lines import StreamOptions
+from tocsin.spark.memory import MEMORY, RULE_BOOK
 from tocsin.spark.ruled import RuledProcessor
 from tocsin.spark.rules import rules_of
 
@@ -52,27 +53,13 @@ LAST = 1 << 50
 
 
 class Store:
-    """What Spark's state store does for one shard, as far as it is used: values, and maps, all of them bytes."""
+    """What Spark's state store does for one shard, as far as it is used: maps of bytes."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
 
-    def getValueState(self, name: str, schema: str) -> Value:  # noqa: N802
-        return Value(self.values, name)
-
     def getMapState(self, name: str, key: str, value: str) -> Values:  # noqa: N802
         return Values(self.values.setdefault(name, {}))
-
-
-class Value:
-    def __init__(self, values: dict[str, Any], name: str) -> None:
-        self._values, self._name = values, name
-
-    def get(self) -> tuple[bytes] | None:
-        return cast("tuple[bytes] | None", self._values.get(self._name))
-
-    def update(self, value: tuple[bytes]) -> None:
-        self._values[self._name] = value
 
 
 class Values:
@@ -84,6 +71,9 @@ class Values:
 
     def updateValue(self, key: tuple[int, int], value: Any) -> None:  # noqa: N802
         self._values[key] = value
+
+    def keys(self) -> Iterator[tuple[int, int]]:
+        return iter(self._values)
 
     def removeKey(self, key: tuple[int, int]) -> None:  # noqa: N802
         del self._values[key]
@@ -260,12 +250,12 @@ def test_a_change_counts_for_events_that_have_come_and_wait() -> None:
 def test_what_a_removed_rule_remembered_is_released() -> None:
     shard = RuledShard([Rule("x", "[A];[B]")], 1)
     shard.take([event(1, "A", 1), event(2, "Z", 2)])
-    assert shard.store.values["buckets"]
+    assert shard.store.values[MEMORY]
     shard.take([event(3, "Z", 3)], [{"number": 1, "action": "remove", "name": "x"}])
     shard.take([event(4, "B", 4), event(5, "Z", 5)])
     shard.take([last()])
     # The very last event still waits for others of its moment.
-    kept = [pickle.loads(memory[0]) for memory in shard.store.values["buckets"].values()]
+    kept = [pickle.loads(memory[0]) for (line, _), memory in shard.store.values[MEMORY].items() if line >= 0]
     assert [from_ipc(waiting).column("id").to_pylist() for _, waiting in kept] == [[99_999]]
 
 
@@ -339,7 +329,7 @@ def test_what_is_wrong_with_a_change_is_told_and_the_others_are_made() -> None:
     ]
     found = shard.take([event(4, "B", 4), event(5, "A", 5), event(6, "C", 6), event(7, "Z", 7)])
     assert ids(found) == [("x", ["1", "4"]), ("y", ["5", "6"])]
-    recorded = pickle.loads(shard.store.values["rules"][0])
+    recorded = pickle.loads(shard.store.values[MEMORY][RULE_BOOK][0])
     assert [rule.name for rule in recorded.rules] == ["x", "y"]
     assert [one.code for one in recorded.history].count(None) == 1
     assert len(recorded.history) == 14

@@ -67,7 +67,7 @@ def path_without_java(folder: Path) -> str:
 def test_settings(spark: SparkSession) -> None:
     assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
     assert spark.conf.get("spark.sql.shuffle.partitions") == "8"
-    assert spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") == "100000"
+    assert spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") == "20000"
     assert spark.sparkContext.master == "local[2]"
     assert spark.sparkContext.uiWebUrl is None
 

@@ -18,7 +18,7 @@ import pytest
 import tocsin
 from tocsin.spark.checkpoint import read_state
 from tocsin.spark.failures import explain_failure
-from tocsin.spark.stream import VERSION
+from tocsin.spark.memory import VERSION
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -217,7 +217,7 @@ def test_a_checkpoint_tells_its_state_and_its_version(spark: SparkSession, tmp_p
 
     # A later Tocsin, which remembers in another way: a copy of this one that says so, in a process of its own.
     other = Path(shutil.copytree(Path(tocsin.__file__).parent, tmp_path / "other" / "tocsin"))
-    module = other / "spark" / "stream.py"
+    module = other / "spark" / "memory.py"
     text = module.read_text()
     later = text.replace(f"\nVERSION = {VERSION}  #", f"\nVERSION = {VERSION + 1}  #")
     assert later != text

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from tocsin.errors import InputError
 from tocsin.runtime.rules import Book
 from tocsin.spark.failures import explain_failure
-from tocsin.spark.stream import remembered_figures
+from tocsin.spark.memory import HEAD, MEMORY, RULE_BOOK, remembered_figures
 
 
 def read_state(spark: SparkSession, checkpoint: str | Path) -> pa.Table:
@@ -22,21 +23,21 @@ def read_state(spark: SparkSession, checkpoint: str | Path) -> pa.Table:
         checkpoint: the folder that the query was given as `checkpointLocation`.
     """
     found = [
-        remembered_figures(int(row["key"][0]), bytes(row["value"][0])).add_column(0, "job", pa.array([job]))
-        for job, rows in _values(spark, checkpoint, "head").items()
-        for row in rows
+        remembered_figures(head).add_column(0, "job", pa.array([job]))
+        for job, heads in _values(spark, checkpoint, HEAD).items()
+        for head in heads
     ]
     return pa.concat_tables(found).sort_by([("job", "ascending"), ("shard", "ascending")])
 
 
 def read_rules(spark: SparkSession, checkpoint: str | Path) -> Book:
     """The rules in force of a stream whose rules change, and what became of each change."""
-    (rows,) = _values(spark, checkpoint, "rules").values()
-    book: Book = pickle.loads(bytes(rows[0]["value"][0]))  # all shards have made the same changes
+    (books,) = _values(spark, checkpoint, RULE_BOOK).values()
+    book: Book = pickle.loads(books[0])  # all shards have made the same changes
     return book
 
 
-def _values(spark: SparkSession, checkpoint: str | Path, name: str) -> dict[int, list[Row]]:
+def _values(spark: SparkSession, checkpoint: str | Path, key: tuple[int, int]) -> dict[int, list[bytes]]:
     """A value of each shard that remembers one, by job."""
     folder = Path(checkpoint).expanduser()
     if "://" not in str(checkpoint) and not (folder / "state").is_dir():
@@ -48,9 +49,10 @@ def _values(spark: SparkSession, checkpoint: str | Path, name: str) -> dict[int,
     location = str(checkpoint) if "://" in str(checkpoint) else str(folder.resolve())
     try:
         jobs = spark.read.format("state-metadata").load(location).select("operatorId").distinct().collect()
-        reader = spark.read.format("statestore").option("stateVarName", name)
+        reader = spark.read.format("statestore").option("stateVarName", MEMORY)
+        own = (F.col("user_map_key.line") == key[0]) & (F.col("user_map_key.bucket") == key[1])
         rows = {
-            job: reader.option("operatorId", job).load(location).collect()
+            job: reader.option("operatorId", job).load(location).where(own).collect()
             for job in sorted(row["operatorId"] for row in jobs)
         }
     except PySparkException as problem:
@@ -58,4 +60,4 @@ def _values(spark: SparkSession, checkpoint: str | Path, name: str) -> dict[int,
         raise InputError("unreadable-checkpoint", explain_failure(problem), hint=hint) from None
     if not any(rows.values()):
         raise InputError("empty-checkpoint", f"{checkpoint} remembers nothing yet")
-    return rows
+    return {job: [bytes(row["user_map_value"][0]) for row in own] for job, own in rows.items()}

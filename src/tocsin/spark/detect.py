@@ -30,7 +30,7 @@ from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
 from tocsin.spark.compile_rules import RuleSettings
 from tocsin.spark.completion import LANGUAGES as COMPLETION
 from tocsin.spark.completion import Ports, Text, compile_texts
-from tocsin.spark.job import is_unreadable, looked_at, prepare, readable, run
+from tocsin.spark.job import is_unreadable, looked_at, prepare, readable, run, without_length
 from tocsin.spark.lines import (
     StreamOptions,
     by_source,
@@ -256,7 +256,8 @@ def _in_stream(plan: _Plan, options: StreamOptions, unreadable: str, limit: int)
         prepared = prepared.withColumn("ahead", too_far_ahead(F.col("end"), options.ahead))
     stream = stream_plan(prepared, table, columns, compiled, carried, limit, options, paces)
     # Every row says how far time has come, also one that no pattern looks at.
-    return found_in(run_stream(readable(prepared, unreadable), stream), stream)
+    used = without_length(readable(prepared, unreadable), columns)
+    return found_in(run_stream(used, stream), stream)
 
 
 def why_not_arrow(

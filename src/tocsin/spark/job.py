@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, partial, reduce
+from functools import partial, reduce
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -23,6 +22,7 @@ from tocsin.runtime.pack import PACKED, pack_by_key
 from tocsin.runtime.partition import Job, detect_chunks, detect_partition, detect_shards
 from tocsin.spark.columns import EventColumns, attribute_kinds, micros
 from tocsin.spark.fields import belongs_column, field_column, holds_column, type_column
+from tocsin.spark.places import shard_places
 from tocsin.spark.predicates import attribute_column, filter_column
 from tocsin.spark.sent import output_types, sends
 from tocsin.spark.together import together
@@ -85,9 +85,14 @@ def readable(prepared: DataFrame, unreadable: str) -> DataFrame:
     problem = prepared["unreadable"]
     if unreadable == "drop":
         return prepared.where(problem.isNull()).drop("unreadable")
-    # No pattern looks at a row without a type, and yet it got as far as here.
-    start = F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(F.col("start"))
-    return prepared.withColumn("start", start).drop("unreadable")
+    # No pattern looks at a row without a type, and yet it got as far as here. The end is what is looked at of every row.
+    end = F.when(problem.isNotNull(), F.raise_error(problem)).otherwise(F.col("end"))
+    return prepared.withColumn("end", end).drop("unreadable")
+
+
+def without_length(used: DataFrame, columns: EventColumns) -> DataFrame:
+    """The same with one column for both times, if events have no length."""
+    return used.drop("start") if columns.time[0] == columns.time[1] else used
 
 
 def is_unreadable(events: DataFrame, columns: EventColumns) -> Column:
@@ -230,9 +235,7 @@ def run(
     """
     job, schema = job_of(used, events, columns, compiled, carried, limit)
     shards = _shuffle_partitions(used)
-    if columns.time[0] == columns.time[1]:
-        # Events have no length, so one column does for both; `start` is the one that fails for rows that are no events.
-        used = used.withColumn("end", F.col("start")).drop("start")
+    used = without_length(used, columns)
     apart = overlap(compiled) if cut == "time" or not columns.key else None
     if apart is None:
         placed = together(used, job.keys) if job.keys else None
@@ -287,40 +290,6 @@ def _with_bounds(used: DataFrame, chunks: int) -> DataFrame:
     moments = sample.agg(F.percentile_approx("end", F.array(*quantiles), F.lit(_ACCURACY))).scalar()
     first = F.monotonically_increasing_id().bitwiseAND(F.lit((1 << 33) - 1)) == 0
     return used.withColumn(BOUNDS, F.when(first, moments))
-
-
-@cache
-def shard_places(shards: int) -> list[int]:
-    """For each shard a number that Spark's partitioning by hash sends to the partition of the shard's number.
-
-    Spark hashes a column of whole numbers with Murmur3 and the seed 42, and takes the rest by the number of partitions. With
-    the shard numbers themselves, several shards would share a partition and others stay empty.
-    """
-    places = np.full(shards, -1, np.int64)
-    first = 0
-    while (places < 0).any():
-        numbers = np.arange(first, first + 4 * shards + 64, dtype=np.uint32)
-        partitions = _murmur3(numbers).astype(np.int32).astype(np.int64) % shards
-        # Backwards, so that of several numbers the first is kept, and the places do not depend on how many are tried.
-        new = np.full(shards, -1, np.int64)
-        new[partitions[::-1]] = numbers[::-1]
-        places = np.where(places < 0, new, places)
-        first += len(numbers)
-    return [int(place) for place in places]
-
-
-def _murmur3(numbers: np.ndarray[Any, np.dtype[np.uint32]]) -> np.ndarray[Any, np.dtype[np.uint32]]:
-    """The hash of each number as Spark computes it: Murmur3, 32 bits, seed 42."""
-
-    def rotated(words: np.ndarray[Any, np.dtype[np.uint32]], by: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
-        return (words << np.uint32(by)) | (words >> np.uint32(32 - by))
-
-    mixed = rotated(numbers * np.uint32(0xCC9E2D51), 15) * np.uint32(0x1B873593)
-    mixed = rotated(mixed ^ np.uint32(42), 13) * np.uint32(5) + np.uint32(0xE6546B64)
-    mixed ^= np.uint32(4)  # the length of a whole number in bytes
-    mixed = (mixed ^ (mixed >> np.uint32(16))) * np.uint32(0x85EBCA6B)
-    mixed = (mixed ^ (mixed >> np.uint32(13))) * np.uint32(0xC2B2AE35)
-    return mixed ^ (mixed >> np.uint32(16))
 
 
 def job_of(

@@ -41,18 +41,20 @@ from tocsin.runtime.rules import (
 from tocsin.runtime.shard import LONG_AGO, Line, ShardJob
 from tocsin.runtime.shard import shown as moment
 from tocsin.runtime.tally import RULES
-from tocsin.spark.stream import (
-    RULE_CHANGE,
-    VERSION,
-    Buckets,
-    as_frame,
+from tocsin.spark.memory import (
+    HEAD,
+    OUTLINES,
+    RULE_BOOK,
+    Memory,
+    begin,
+    head_bytes,
     known_buckets,
     outlines_of,
     purpose_of,
-    received,
     remembered,
-    taken_in,
+    shard_at,
 )
+from tocsin.spark.stream import RULE_CHANGE, as_frame, received, taken_in
 
 _BATCH = "streaming.sql.batchId"  # under which Spark tells its tasks the number of the micro-batch
 
@@ -79,10 +81,7 @@ class RuledProcessor(StatefulProcessor):
         self._purposes: dict[int, tuple[Ruled, tuple[bytes, bytes]]] = {}
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        self._head = handle.getValueState("head", "packed binary")
-        self._outlines = handle.getValueState("outlines", "packed binary")
-        self._book = handle.getValueState("rules", "packed binary")
-        self._buckets = Buckets(handle.getMapState("buckets", "line int, bucket int", "packed binary"))
+        self._memory = Memory(handle)
 
     def handleInputRows(  # noqa: N802
         self,
@@ -91,8 +90,8 @@ class RuledProcessor(StatefulProcessor):
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
         came = received(rows)
-        data = self._book.get()
-        before: Book | None = None if data is None else pickle.loads(bytes(data[0]))
+        data = self._memory.get(RULE_BOOK)
+        before: Book | None = None if data is None else pickle.loads(data)
         book = Book(self._program, self._program) if before is None else before
         then = self._told_of(book.rules)
         heads, paces = self._recalled(then)
@@ -108,11 +107,12 @@ class RuledProcessor(StatefulProcessor):
         ]
         if decisions or book != before:
             history = (*book.history, *decisions)[-KEPT:]
-            self._book.update((pickle.dumps(book._replace(history=history), protocol=5),))
+            self._memory[RULE_BOOK] = pickle.dumps(book._replace(history=history), protocol=5)
         job = self._job._replace(lines=now.lines)
-        out = taken_in(job, int(key[0]), heads, paces, self._buckets, came)
-        self._head.update((pickle.dumps((VERSION, self._purpose(now), heads, paces), protocol=5),))
-        if decisions and int(key[0]) == 0:  # all shards have decided the same
+        shard = shard_at(job, key)
+        out = taken_in(job, shard, heads, paces, self._memory, came)
+        self._memory[HEAD] = head_bytes(shard, self._purpose(now), heads, paces)
+        if decisions and shard == 0:  # all shards have decided the same
             out.append((RULES, to_ipc(pa.table({RULE_CHANGE: [shown(one) for one in decisions]}))))
         yield as_frame(out)
 
@@ -140,11 +140,11 @@ class RuledProcessor(StatefulProcessor):
 
     def _recalled(self, ruled: Ruled) -> tuple[list[Head], list[Pace]]:
         """What is known of the buckets and of time, for the rules that were in force."""
-        data = self._head.get()
+        data = self._memory.get(HEAD)
         if data is None:
-            self._outlines.update((outlines_of(ruled.lines),))
+            begin(self._memory, ruled.lines)
             return [Head(LONG_AGO) for _ in ruled.paces], [Pace(settings) for settings in ruled.paces]
-        purpose, heads, paces = remembered(bytes(data[0]), self._purpose(ruled)[0])
+        purpose, heads, paces = remembered(data, self._purpose(ruled)[0])
         if purpose != self._purpose(ruled):  # the options of the query are others
             return self._carried_over(ruled, heads, paces)
         return heads, paces
@@ -196,11 +196,9 @@ class RuledProcessor(StatefulProcessor):
         self, ruled: Ruled, heads: list[Head], paces: list[Pace]
     ) -> tuple[list[Head], list[Pace]]:
         """What is known of the buckets and of time, for other rules: those that stay go on, events wait for all."""
-        data = self._outlines.get()
-        assert data is not None
-        outlines: list[Outline] = pickle.loads(bytes(data[0]))
+        outlines: list[Outline] = pickle.loads(self._memory[OUTLINES])
         # All is taken out before anything is put back, because lines may change their places.
-        memories = {key: self._buckets.pop(key) for key in known_buckets(heads)}
+        memories = {key: self._memory.pop(key) for key in known_buckets(heads)}
         new_heads, new_paces = [], []
         for number, (line, settings) in enumerate(zip(ruled.lines, ruled.paces, strict=True)):
             former = _former(line, settings, outlines, paces)
@@ -210,7 +208,7 @@ class RuledProcessor(StatefulProcessor):
                 for bucket, entry in heads[former].entries.items():
                     memory = carried_over(outlines[former], line, memories[former, bucket])
                     if memory is not None:
-                        self._buckets[number, bucket] = memory
+                        self._memory[number, bucket] = memory
                         entries[bucket] = entry._replace(wakeup=LONG_AGO, size=len(memory))
                 head = Head(head.until, heads[former].bits, entries)
             elif outlines[former].at_once:
@@ -218,7 +216,7 @@ class RuledProcessor(StatefulProcessor):
                 head, pace.until = Head(LONG_AGO), LONG_AGO
             new_heads.append(head)
             new_paces.append(pace)
-        self._outlines.update((outlines_of(ruled.lines),))
+        self._memory[OUTLINES] = outlines_of(ruled.lines)
         return new_heads, new_paces
 
 

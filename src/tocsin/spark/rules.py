@@ -5,21 +5,19 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from tocsin.algebra.subscription import Subscription
 from tocsin.automata.compile import compile
 from tocsin.errors import InputError, did_you_mean
 from tocsin.events import Catalog
 from tocsin.languages.registry import show
-from tocsin.runtime.arrivals import ARRIVALS, ArrivalJob, pack_arrivals
+from tocsin.runtime.arrivals import ArrivalJob
 from tocsin.runtime.matches import match_schema
 from tocsin.runtime.program import travelling
 from tocsin.runtime.rules import Rule
@@ -33,7 +31,7 @@ from tocsin.spark.predicates import attribute_column
 from tocsin.spark.questions import type_at
 from tocsin.spark.rule_folder import Query, write_query
 from tocsin.spark.ruled import RuledProcessor
-from tocsin.spark.stream import RULE_CHANGE, TOLD, opened, use_rocksdb, with_heartbeats
+from tocsin.spark.stream import RULE_CHANGE, in_shards, opened, use_rocksdb, with_heartbeats
 
 _NEEDED = {"number": T.IntegralType, "action": T.StringType, "name": T.StringType, "text": T.StringType}
 
@@ -136,12 +134,7 @@ def run_with_rules(
     used = with_heartbeats(used) if stream.idle is not None else used
     arriving = ArrivalJob(job.shards, keys, None, bool(stream.sources))
     processor = RuledProcessor(job, travel, program, ruled, pickle.dumps(settings, protocol=5))
-    rows = (
-        used.mapInArrow(partial(pack_arrivals, arriving), from_arrow_schema(ARRIVALS))
-        .groupBy("shard")
-        .transformWithStateInPandas(processor, TOLD, "append", "none")
-    )
-    return rows, schema
+    return in_shards(used, arriving, processor), schema
 
 
 def _changes(spark: SparkSession, rules: DataFrame | str | Path) -> DataFrame:
