@@ -134,7 +134,7 @@ def test_a_stream_finds_what_the_reference_finds(
     assume(len(many) > 9)
     asked = partial(tocsin.detect, pattern=named(many), delay=f"{DELAY}s", ahead="any", shards=2, **READING)
     rows = streamed(
-        table_of(streams), asked, types="type", moments={"a": 1, "b": 1}, key={"key": 0, "id": -1}
+        table_of(streams), asked, types="type", moments={"a": 1, "b": 1}, last={"key": 0, "id": -1}
     )
     assert found_in(rows) == expected_in(many, streams)
 
