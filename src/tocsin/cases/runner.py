@@ -53,18 +53,18 @@ def run_cases(
     for engine in engines:
         asked: list[tuple[WrittenCase, Asked]] = []
         for written in cases:
-            prepared = _prepared(written, engine, skip_unknown)
-            if isinstance(prepared, Outcome):
-                yield prepared
+            done = prepared(written, engine, skip_unknown=skip_unknown)
+            if isinstance(done, Outcome):
+                yield done
             else:
-                asked.append((written, prepared))
+                asked.append((written, done))
         if asked:
             # Imported here, because it loads Spark.
             from tocsin.cases.queries import answers
 
             for number, answer in answers([one.question for _, one in asked], engine):
                 written, one = asked[number]
-                yield _answered(written, engine, one, answer)
+                yield answered(written, engine, one, answer)
 
 
 class _Unknown(Exception):  # noqa: N818  (it never leaves this module)
@@ -81,21 +81,21 @@ def _handler(language: str, kind: str) -> Handler:
     return handlers[kind]
 
 
-def _prepared(written: WrittenCase, engine: str, skip_unknown: bool) -> Outcome | Asked:
+def prepared(written: WrittenCase, engine: str, *, skip_unknown: bool = False) -> Outcome | Asked:
     """What became of a case, or what it asks of Spark."""
     if written.problem:
         return Outcome(written, engine, "failed", written.problem)
     try:
         handler = _handler(str(written.case["language"]), str(written.case["kind"]))
-        prepared = handler(written.case, engine)
+        done = handler(written.case, engine)
     except _Unknown as reason:
         return Outcome(written, engine, "skipped" if skip_unknown else "failed", str(reason))
     except Exception as error:  # noqa: BLE001  (whatever is wrong with one case, the others are run)
         return _without_answer(written, engine, error)
-    return prepared if isinstance(prepared, Asked) else _compared(written, engine, *prepared)
+    return done if isinstance(done, Asked) else _compared(written, engine, *done)
 
 
-def _answered(written: WrittenCase, engine: str, asked: Asked, answer: object) -> Outcome:
+def answered(written: WrittenCase, engine: str, asked: Asked, answer: object) -> Outcome:
     """What became of a case that asked Spark; the answer may be an error."""
     try:
         if isinstance(answer, TocsinError):
