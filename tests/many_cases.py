@@ -2,7 +2,7 @@
 
     python tests/many_cases.py --family ecl --cases 1000000 --seed 1
 
-Each pattern meets twenty traces, which are twenty keys of one stream: so a case is one pattern and one trace, and the kernels
+Each pattern meets twenty traces or more, which are keys of one stream: so a case is one pattern and one trace, and the kernels
 are called as on Spark, for many keys at once. Every pattern is fed whole and one moment at a time, with the state as bytes in
 between.
 """

@@ -1,10 +1,10 @@
-"""Random cases of the completion family, by seed: patterns of ECL or KSU, each with twenty traces as keys of one stream."""
+"""Random cases of the completion family, by seed: patterns of ECL or KSU, each with fifty traces as keys of one stream."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -22,10 +22,11 @@ from tocsin.automata.machine.draft import compile_ecl
 from tocsin.automata.transduce import transducers
 from walking import defined_run, ecl_run, ksu_run, sent, tree_run, whole
 
-PATTERNS = 25  # of one seed
-TRACES = 20  # for one pattern
+PATTERNS = 10  # of one seed
+TRACES = 50  # for one pattern: to compile it takes longer than to run it
 CASES = PATTERNS * TRACES
 LONGEST = 12  # events of a trace
+T = TypeVar("T")
 
 
 def ecl_differences(seed: int) -> list[str]:
@@ -87,24 +88,31 @@ def _differing(
 def _of_seed(
     seed: int, patterns: st.SearchStrategy[Any], differing: Callable[[Any, Random], list[str]]
 ) -> list[str]:
-    """The differences of the patterns that Hypothesis draws with this seed; nothing is made smaller."""
-    random, found, tried = Random(seed), list[str](), 0
+    random = Random(seed)
+    return [
+        f"seed {seed}, {one}"
+        for drawn in examples(patterns, PATTERNS, seed)
+        for one in differing(drawn, random)
+    ]
+
+
+def examples(strategy: st.SearchStrategy[T], count: int, seed: int) -> list[T]:
+    """What Hypothesis draws with this seed; nothing is made smaller."""
+    found: list[T] = []
 
     @hypothesis.seed(seed)
     @settings(
-        max_examples=PATTERNS,
+        max_examples=count,
         database=None,
         deadline=None,
         derandomize=False,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(patterns)
-    def look_at(drawn: Any) -> None:
-        nonlocal tried
-        tried += 1
-        found.extend(f"seed {seed}, {one}" for one in differing(drawn, random))
+    @given(strategy)
+    def note(drawn: T) -> None:
+        found.append(drawn)
 
-    look_at()
-    assert tried == PATTERNS
+    note()
+    assert len(found) == count
     return found
