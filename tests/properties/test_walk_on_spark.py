@@ -46,8 +46,7 @@ def of_stream(table: pa.Table, asked: dict[str, Any]) -> Rows:
     from tocsin.spark.streamed import DELAY, streamed
 
     ask = partial(detect, **asked, **READING, delay=f"{DELAY}s", ahead="any")
-    last = {"key": -1, "at": 0}
-    rows = streamed(table, ask, types="type", moments={"at": 1_000_000}, last=last)
+    rows = streamed(table, ask, types="type", moments={"at": 1_000_000}, last={"key": -1})
     return [row for row in rows if row["key"] != -1]
 
 

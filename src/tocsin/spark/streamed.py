@@ -21,7 +21,7 @@ DELAY = 5  # seconds by which an event may be late
 END_TYPE = "end of the stream"  # no pattern names it, because names have no blanks
 _END = 1 << 52  # microseconds: later than any timer of a case
 _SECOND = 1_000_000
-_CUTS = 4
+_CUTS = 3
 
 
 def streamed(
@@ -47,17 +47,17 @@ def streamed(
         for name, unit in moments.items()
     }
     listed = pa.types.is_list(table.schema.field(types).type)
-    row = {types: [END_TYPE] if listed else END_TYPE, **at_last, **last}
+    row = {**last, types: [END_TYPE] if listed else END_TYPE, **at_last}
     whole = pa.concat_tables([table, pa.Table.from_pylist([row], table.schema)])
     random = Random(zlib.crc32(repr(table.to_pydict()).encode()))
     name, unit = list(moments.items())[-1]
     ends = [moment * unit for moment in table.column(name).cast(pa.int64()).to_pylist()]
     late = {at: end + random.randrange(DELAY * _SECOND) for at, end in enumerate(ends)}
     order = [*sorted(late, key=lambda at: (late[at], at)), len(ends)]
-    cuts = sorted({0, len(ends), *(random.randrange(len(ends) + 1) for _ in range(_CUTS))})
+    cuts = sorted({0, *(random.randrange(1, len(order)) for _ in range(_CUTS))})
     pieces = [order[first:stop] for first, stop in zip(cuts, [*cuts[1:], len(order)], strict=True)]
     with tempfile.TemporaryDirectory(prefix="tocsin-stream-") as folder:
-        return _run(Path(folder), whole, [piece for piece in pieces if piece], detect)
+        return _run(Path(folder), whole, pieces, detect)
 
 
 def _run(
