@@ -35,7 +35,7 @@ def test_case(case: dict[str, Any], engine: str) -> None:
 def test_a_wrong_expectation_fails(case: dict[str, Any]) -> None:
     for key in case["expect"]:
         wrong = deepcopy(case)
-        wrong["expect"][key] = wrong_answer(case["expect"][key])
+        wrong["expect"][key] = wrong_answer(key, case["expect"][key])
         expected, got = HANDLERS[case["kind"]](wrong, "local")
         assert not same(expected, got), key
 

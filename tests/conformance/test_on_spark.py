@@ -90,7 +90,7 @@ def _made_wrong(written: WrittenCase) -> Iterator[tuple[str, dict[str, Any]]]:
         return
     expect.pop("aborted_at_end", None)  # which Spark does not tell
     for key, value in expect.items():
-        yield key, {**expect, key: wrong_answer(value)}
+        yield key, {**expect, key: wrong_answer(key, value)}
 
 
 def test_spark_is_not_asked_about_texts() -> None:
