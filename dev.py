@@ -57,8 +57,8 @@ CHECKS = (
     Step("ruff format", ("ruff", "format", "--check", ".")),
     Step("mypy", ("mypy",)),
     Step("lint-imports", ("lint-imports",)),
-    # A file of tests stays in one process: they share streams, brokers and Spark's session.
-    Step("pytest", ("pytest", "-n", "2", "--dist", "loadfile")),
+    # A file of tests stays in one process: they share streams, brokers and Spark's session. tests/conftest.py has the order.
+    Step("pytest", ("pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")),
 )
 
 

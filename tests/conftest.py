@@ -1,9 +1,10 @@
-"""What all tests share: one Spark session, and how hard Hypothesis tries."""
+"""What all tests share: one Spark session, how hard Hypothesis tries, and which files come first."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
 settings.register_profile("dev", deadline=None, max_examples=100)
 settings.register_profile("ci", deadline=None, max_examples=300, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that take long come first: processes are given whole files, and the short ones then fill what is left over."""
+    ranks: dict[Path, int] = {}
+    for item in items:
+        own = 0 if item.get_closest_marker("spark") else 1 if item.get_closest_marker("slow") else 2
+        ranks[item.path] = min(ranks.get(item.path, own), own)
+    items.sort(key=lambda item: ranks[item.path])
 
 
 @pytest.fixture(scope="session")

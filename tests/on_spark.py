@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -80,7 +80,7 @@ def named(many: Sequence[Subscription]) -> dict[str, Subscription]:
     return {f"p{n}": replace(one, name=f"p{n}", detection=None) for n, one in enumerate(many)}
 
 
-def found_in(rows: Sequence[dict[str, Any]]) -> list[str]:
+def found_in(rows: Iterable[dict[str, Any]]) -> list[str]:
     """What was found, by pattern, key and events in their nesting."""
     return sorted(f"{row['pattern']} {row['key']} {_nested(row['constituents'])}" for row in rows)
 

@@ -12,6 +12,7 @@ import yaml
 from tocsin.cases.ksu import HANDLERS
 from tocsin.cases.runner import same
 from tocsin.errors import CaseError, TocsinError
+from wrong_expectations import wrong_answer
 
 CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "ksu.yaml").read_text())
 
@@ -27,21 +28,9 @@ def test_case(case: dict[str, Any], engine: str) -> None:
 def test_a_wrong_expectation_fails(case: dict[str, Any]) -> None:
     for key in case["expect"]:
         wrong = deepcopy(case)
-        wrong["expect"][key] = _wrong(case["expect"][key])
+        wrong["expect"][key] = wrong_answer(key, case["expect"][key])
         expected, got = HANDLERS[case["kind"]](wrong, "local")
         assert not same(expected, got), key
-
-
-def _wrong(value: object) -> object:
-    match value:
-        case bool():
-            return not value
-        case [str(), *_]:
-            return value[1:]
-        case list():
-            return value[1:] if value else [{"at": 1, "labels": ["l9"]}]
-        case _:
-            return "nonsense"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import tocsin
 from on_spark import READING, expected_in, found_in, modest, named, table_of, typed
-from strategies import SECOND, VALUES, subscriptions, traces
+from strategies import SECOND, VALUES, dice, subscription, subscriptions, trace, traces
 from tocsin.algebra import semantics
 from tocsin.algebra.subscription import Subscription
 from tocsin.automata import execute
@@ -40,15 +41,16 @@ def _plain(composite: Composite) -> list[object]:
     return [(name, float(v) if kind(v) == "number" else v) for name, v in composite.variables]  # type: ignore[arg-type]
 
 
+# Twenty thousand cases, whole and one moment at a time, are in `test_many_cases`; here a failure is made small.
 @pytest.mark.slow
-@settings(SLOW, max_examples=400)
+@settings(SLOW, max_examples=100)
 @given(subscriptions(), traces())
 def test_kernel_finds_what_the_reference_finds(subscription: Subscription, events: list[Event]) -> None:
     assert found(execute.detect(subscription, events)) == found(semantics.detect(subscription, events))
 
 
 @pytest.mark.slow
-@settings(SLOW, max_examples=200)
+@settings(SLOW, max_examples=100)
 @given(subscriptions(), traces(), st.lists(st.integers(-1, 10), max_size=4))
 def test_any_cut_of_the_stream_finds_the_same(
     subscription: Subscription, events: list[Event], cuts: list[int]
@@ -64,19 +66,7 @@ def test_any_cut_of_the_stream_finds_the_same(
 
 
 @pytest.mark.slow
-@settings(SLOW, max_examples=200)
-@given(subscriptions(), traces())
-def test_one_moment_at_a_time_finds_the_same(subscription: Subscription, events: list[Event]) -> None:
-    session = execute.Session([subscription])
-    pieces: list[Composite] = []
-    for moment in sorted({e.interval.end for e in events}):
-        pieces += session.feed([e for e in events if e.interval.end == moment], moment)[0]
-    pieces += session.feed([], FOREVER)[0]
-    assert found(pieces) == found(semantics.detect(subscription, events))
-
-
-@pytest.mark.slow
-@settings(SLOW, max_examples=200)
+@settings(SLOW, max_examples=100)
 @given(subscriptions(), traces())
 def test_detection_by_key_is_the_union_over_keys(subscription: Subscription, events: list[Event]) -> None:
     apart = [
@@ -88,7 +78,7 @@ def test_detection_by_key_is_the_union_over_keys(subscription: Subscription, eve
 
 
 @pytest.mark.slow
-@settings(SLOW, max_examples=150)
+@settings(SLOW, max_examples=80)
 @given(st.lists(subscriptions(), min_size=2, max_size=4), traces())
 def test_many_subscriptions_at_once_find_what_each_finds_alone(
     many: list[Subscription], events: list[Event]
@@ -99,7 +89,7 @@ def test_many_subscriptions_at_once_find_what_each_finds_alone(
 
 @pytest.mark.slow
 @pytest.mark.spark
-@settings(SLOW, max_examples=6)
+@settings(SLOW, max_examples=4)
 @given(
     st.lists(subscriptions().filter(typed), min_size=8, max_size=8),
     st.lists(traces(max_size=10, keys=(None,)), min_size=10, max_size=10),
@@ -119,24 +109,22 @@ def test_spark_finds_what_the_reference_finds(
 
 @pytest.mark.slow
 @pytest.mark.spark
-@settings(SLOW, max_examples=2)
-@given(
-    st.lists(subscriptions().filter(typed), min_size=20, max_size=20),
-    st.lists(traces(max_size=10, keys=(None,)), min_size=10, max_size=10),
-)
-def test_a_stream_finds_what_the_reference_finds(
-    spark: SparkSession, many: list[Subscription], streams: list[list[Event]]
-) -> None:
-    """Two hundred cases in one query: events out of order and in pieces, and a restart in the middle."""
+def test_a_stream_finds_what_the_reference_finds(spark: SparkSession) -> None:
+    """Three hundred cases in one query: events out of order and in pieces, and a restart in the middle."""
     from tocsin.spark.streamed import DELAY, streamed
 
-    many = modest(many, streams)
-    assume(len(many) > 9)
+    draw = dice(Random(6))
+    streams = [trace(draw, max_size=10, keys=(None,)) for _ in range(12)]
+    many: list[Subscription] = []
+    while len(many) < 25:
+        many += modest([one for one in [subscription(draw)] if typed(one)], streams)
+    assert len(many) * len(streams) >= 200
     asked = partial(tocsin.detect, pattern=named(many), delay=f"{DELAY}s", ahead="any", shards=2, **READING)
     rows = streamed(
-        table_of(streams), asked, types="type", moments={"a": 1, "b": 1}, key={"key": 0, "id": -1}
+        table_of(streams), asked, types="type", moments={"a": 1, "b": 1}, last={"key": -1, "id": -1}
     )
-    assert found_in(rows) == expected_in(many, streams)
+    assert found_in(row for row in rows if row["key"] != -1) == expected_in(many, streams)
+    assert len({row["pattern"] for row in rows}) > 9
 
 
 def test_traces_can_have_values_of_every_kind() -> None:

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from tocsin.algebra.pattern import pattern_variables
@@ -22,7 +23,7 @@ from tocsin.automata.automaton import build
 from tocsin.automata.plan import plan
 from tocsin.cases import detection, trace
 from tocsin.cases.arrivals import detect_arrivals
-from tocsin.cases.model import Case, Handler, only_keys
+from tocsin.cases.model import ON_SPARK, Asked, Case, Compared, Handler, only_keys
 from tocsin.errors import CaseError, PatternErrors
 from tocsin.events import Event, Interval, total_order
 from tocsin.languages import registry
@@ -82,7 +83,7 @@ def _parameters(subscription: Subscription, value: object) -> None:
         raise CaseError("bad-option", f"the option parameters is {value}, but the expression has none")
 
 
-def detect(case: Case, engine: str) -> tuple[object, object]:
+def detect(case: Case, engine: str) -> Compared | Asked:
     """The composite events of an expression over a trace."""
     expect = _checked(case, ("matches", "error"), _DETECTION, given="detect")
     if "matches" not in expect:
@@ -90,17 +91,20 @@ def detect(case: Case, engine: str) -> tuple[object, object]:
     if "error" in expect:
         raise CaseError("bad-case", "expect has both matches and error", hint="keep one of them")
     subscription = _subscription(case, parameters=_parameters)
-    return detection.compared(expect["matches"], detection.detect(subscription, case, engine))
+    compared = partial(detection.compared, expect["matches"])
+    if engine in ON_SPARK:
+        return Asked(detection.asked(subscription, case), compared)
+    return compared(detection.detect(subscription, case, engine))
 
 
-def policy(case: Case, engine: str) -> tuple[object, object]:
+def policy(case: Case, engine: str) -> Compared:
     """The composite events of an expression over events as they arrive."""
     expect = _checked(case, ("matches",))
     found = detect_arrivals(_subscription(case), case, engine)
     return detection.compared(expect["matches"], found, ("detected_after_arrival", *detection.MATCH_KEYS))
 
 
-def parse(case: Case, engine: str) -> tuple[object, object]:
+def parse(case: Case, engine: str) -> Compared:
     """Whether an expression is refused; how it is printed, and what it is in another language."""
     known = ("error", "printed", *registry.LANGUAGES)
     expect = _checked(case, known, _DETECTION, trace=case["kind"], given=case["kind"])
@@ -139,7 +143,7 @@ def _refusal(expected: object, read: Subscription | PatternErrors) -> tuple[obje
     return wanted, codes or False
 
 
-def automaton(case: Case, engine: str) -> tuple[object, object]:
+def automaton(case: Case, engine: str) -> Compared:
     """The active states of an automaton before the first symbol and after each, by the names S0, S1, …"""
     expect = _checked(case, ("active_states", "generated", "states", "transitions"), given="automaton")
     subscription = _subscription(case)
@@ -177,7 +181,7 @@ def _pair(case: Case, kind: str) -> tuple[Interval, Interval]:
     return trace.interval(given["t1"]), trace.interval(given["t2"])
 
 
-def order(case: Case, engine: str) -> tuple[object, object]:
+def order(case: Case, engine: str) -> Compared:
     """How two intervals follow each other."""
     expect = _checked(case, ("strong", "weak"), trace="order", options="order")
     first, second = _pair(case, "order")
@@ -185,14 +189,14 @@ def order(case: Case, engine: str) -> tuple[object, object]:
     return dict(expect), {key: got[key] for key in expect}
 
 
-def union(case: Case, engine: str) -> tuple[object, object]:
+def union(case: Case, engine: str) -> Compared:
     """The interval that covers two others."""
     expect = _checked(case, ("t",), trace="union", options="union")
     first, second = _pair(case, "union")
     return trace.interval(expect["t"]), first.union(second)
 
 
-def total(case: Case, engine: str) -> tuple[object, object]:
+def total(case: Case, engine: str) -> Compared:
     """The order of events by end, start and id."""
     expect = _checked(case, ("order",), trace="total-order", options="total-order")
     given = only_keys(case.get("given"), ("events",), "given")

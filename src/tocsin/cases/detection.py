@@ -12,6 +12,7 @@ from tocsin.algebra.subscription import Subscription
 from tocsin.automata import execute
 from tocsin.cases import trace
 from tocsin.cases.model import Case, only_keys
+from tocsin.cases.questions import Matches
 from tocsin.errors import CaseError
 from tocsin.events import Composite, Interval
 from tocsin.events.event import Nested
@@ -58,23 +59,22 @@ def found(subscription: Subscription, composite: Composite, after: int | None = 
 
 
 def detect(subscription: Subscription, case: Case, engine: str) -> list[Found]:
-    """What an engine finds in the trace of a case."""
+    """What an engine of this process finds in the trace of a case."""
     events = trace.events(case)
     match engine:
         case "reference":
             return [found(subscription, composite) for composite in semantics.detect(subscription, events)]
         case "local":
             return [found(subscription, composite) for composite in execute.detect(subscription, events)]
-        case "spark" | "stream":
-            # Imported here, because it loads Spark.
-            from tocsin.cases.tables import detect_on_spark
-
-            types = [name for event in events for name in sorted(event.types)]
-            return detect_on_spark(
-                subscription, events, trace.key_names(case), trace.catalog(case, types), engine
-            )
         case _:
             raise CaseError("unknown-engine", f"there is no engine {engine!r}")
+
+
+def asked(subscription: Subscription, case: Case) -> Matches:
+    """The same as a question to Spark."""
+    events = trace.events(case)
+    types = [name for event in events for name in sorted(event.types)]
+    return Matches(subscription, events, trace.key_names(case), trace.catalog(case, types))
 
 
 def compared(

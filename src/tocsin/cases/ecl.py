@@ -1,8 +1,8 @@
 """Runs the cases of ECL (paper 000).
 
 The engine `reference` hands events down the tree of the expression and takes the paper's definitions of
-machines literally; `local` runs compiled machines and tables; `spark` puts the trace of a `run` case into a table. The
-other kinds make no sense there.
+machines literally; `local` runs compiled machines and tables; Spark is asked `run` cases only, because the others are
+about no table of events.
 
 | kind | given | expect |
 |---|---|---|
@@ -40,9 +40,18 @@ from tocsin.automata.machine.passes.determinise import determinise
 from tocsin.automata.machine.passes.minimise import minimise
 from tocsin.automata.machine.passes.quench import quench
 from tocsin.automata.machine.table import Determinised, explore
-from tocsin.cases import ecl_answers as answers
-from tocsin.cases.ecl_answers import event_of, expression_of, machine_of
-from tocsin.cases.model import ENGINES, Case, Handler, Skip, only_keys
+from tocsin.cases.ecl_answers import (
+    event_of,
+    expression_of,
+    is_machine,
+    machine_of,
+    nested_tokens,
+    normal,
+    refusal,
+    warnings,
+)
+from tocsin.cases.model import ENGINES, ON_SPARK, Asked, Case, Compared, Handler, Skip, only_keys
+from tocsin.cases.questions import EclRun
 from tocsin.errors import CaseError, PatternError, TocsinError
 from tocsin.languages.ecl import parse
 
@@ -51,7 +60,7 @@ Answers = Mapping[str, object]
 
 def _is_local(engine: str) -> bool:
     """Whether compiled machines are asked for, not the reference; for questions that no table of events answers."""
-    if engine in ("spark", "stream"):
+    if engine in ON_SPARK:
         raise Skip("this is asked of an expression, not of a table of events")
     return engine == "local"
 
@@ -77,18 +86,17 @@ def _alphabet(case: Case, expression: Expression) -> Alphabet:
 # --- expressions ----------------------------------------------------------------------------------
 
 
-def _run(case: Case, engine: str) -> Answers:
+def _run(case: Case, engine: str) -> Answers | EclRun:
     """What an expression pushes, and whether and when it completes."""
-    expression, events = expression_of(case["expression"]), _events(case)
-    if engine in ("spark", "stream"):
-        # Imported here, because it loads Spark.
-        from tocsin.cases.sent_tables import run_ecl
+    expression, events, reading = expression_of(case["expression"]), _events(case), _reading(case)
+    if engine in ON_SPARK:
+        return EclRun(expression, events, reading)
+    if engine == "local":
+        return _told(compiled.run(compiled.compile_machine(construct(expression, reading)), events))
+    return _told(completion_semantics.run(expression, events, reading))
 
-        run = run_ecl(expression, events, _reading(case), engine)
-    elif engine == "local":
-        run = compiled.run(compiled.compile_machine(construct(expression, _reading(case))), events)
-    else:
-        run = completion_semantics.run(expression, events, _reading(case))
+
+def _told(run: completion_semantics.Run) -> Answers:
     return {"outputs": run.outputs, "status": run.status.value, "completed_at": run.completed_at}
 
 
@@ -209,7 +217,7 @@ def _analysis(case: Case, local: bool) -> Answers:
 def _subjects(case: Case, local: bool) -> list[analysis.Subject]:
     written = [case[key] for key in ("expression", "other", "machine") if case.get(key) is not None]
     both = [
-        machine_of(one) if isinstance(one, Mapping) or answers.is_machine(one) else expression_of(one)
+        machine_of(one) if isinstance(one, Mapping) or is_machine(one) else expression_of(one)
         for one in written
     ]
     reading = _reading(case)
@@ -255,13 +263,13 @@ def _expansion(case: Case, _: bool) -> Answers:
 def _parse(case: Case, _: bool) -> Answers:
     """Whether a text can be read, and what it is warned about."""
     text, found = case["expression"], list[PatternError]()
-    if answers.is_machine(text):
+    if is_machine(text):
         if analysis.endless(machine_of(text)):
             raise PatternError("endless-internal-steps", "the machine can run for ever without an event")
     else:
         for subscription in parse(text).subscriptions:
             found += analysis.overlapping_guards(subscription.expression)
-    return {"warning": answers.warnings(case["expect"].get("warning"), found)}
+    return {"warning": warnings(case["expect"].get("warning"), found)}
 
 
 def _of_expression(answer: Callable[[Case, bool], Answers], *keys: str) -> Handler:
@@ -269,33 +277,38 @@ def _of_expression(answer: Callable[[Case, bool], Answers], *keys: str) -> Handl
     return _handler(lambda case, engine: answer(case, _is_local(engine)), *keys)
 
 
-def _handler(answer: Callable[[Case, str], Answers], *keys: str) -> Handler:
+def _handler(answer: Callable[[Case, str], Answers | EclRun], *keys: str) -> Handler:
     """Compare what a case expects with the answers; an error is an answer too."""
 
-    def handle(case: Case, engine: str) -> tuple[object, object]:
+    def handle(case: Case, engine: str) -> Compared | Asked:
         if engine not in ENGINES:
             raise CaseError("unknown-engine", f"there is no engine {engine!r}")
         expected = only_keys(case.get("expect"), (*keys, "error"), "expect")
         if not expected:
             raise CaseError("bad-case", "expect is empty", hint="say what must come out: " + ", ".join(keys))
-        got: dict[str, object] = {}
-        error: TocsinError | None = None
+
+        def compared(answers: Answers, error: TocsinError | None = None) -> Compared:
+            got = {**answers, "error": refusal(expected.get("error"), error)}
+            run = case["kind"] == "run" and error is None
+            nested = nested_tokens(expression_of(case["expression"])) if run else []
+            shown = [
+                {key: normal(key, side[key], nested) for key in expected if key in side}
+                for side in (expected, got)
+            ]
+            return shown[0], shown[1]
+
+        def refused(error: TocsinError) -> Compared:
+            if isinstance(error, CaseError) or "error" not in expected:
+                raise error
+            return compared({}, error)
+
         try:
-            got.update(answer(case, engine))
-        except CaseError:
-            raise
-        except TocsinError as refused:
-            if "error" not in expected:
-                raise
-            error = refused
-        got["error"] = answers.refusal(expected.get("error"), error)
-        run = case["kind"] == "run" and error is None
-        nested = answers.nested_tokens(expression_of(case["expression"])) if run else []
-
-        def shown(side: Answers) -> object:
-            return {key: answers.normal(key, side[key], nested) for key in expected if key in side}
-
-        return shown(expected), shown(got)
+            given = answer(case, engine)
+        except TocsinError as error:
+            return refused(error)
+        if isinstance(given, EclRun):
+            return Asked(given, lambda run: compared(_told(run)), refused)
+        return compared(given)
 
     return handle
 

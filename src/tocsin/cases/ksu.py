@@ -1,7 +1,7 @@
 """Runs the cases of the KSU correlation language (paper 001).
 
-The engine `reference` takes the paper's definitions literally, `local` runs the compiled acceptors, and `spark` puts the
-traces of `triggers`, `correlation` and `payload` cases into tables; the other kinds make no sense there.
+The engine `reference` takes the paper's definitions literally, `local` runs the compiled acceptors; Spark is asked
+`triggers`, `correlation` and `payload` cases only, because the others are about no table of events.
 
 | kind | given | expect |
 |---|---|---|
@@ -24,6 +24,7 @@ from functools import reduce
 
 from tocsin.algebra.correlation import semantics as reference
 from tocsin.algebra.correlation.expression import Branches, Collection, Correlation, Reading, Switch
+from tocsin.algebra.correlation.outcome import Outcome
 from tocsin.algebra.correlation.split import decompose
 from tocsin.algebra.correlation.types import Types
 from tocsin.automata import acceptor
@@ -31,7 +32,8 @@ from tocsin.automata.acceptor.guard import compile_guard
 from tocsin.automata.acceptor.guard import holds as holds_compiled
 from tocsin.automata.acceptor.machine import is_complete, step
 from tocsin.cases import ksu_answers as answers
-from tocsin.cases.model import ENGINES, Case, Handler, Skip, only_keys
+from tocsin.cases.model import ENGINES, ON_SPARK, Asked, Case, Compared, Handler, Skip, only_keys
+from tocsin.cases.questions import KsuRun
 from tocsin.errors import CaseError, TocsinError
 from tocsin.languages.ksu import parse, parse_filter, parse_guard, parse_idl
 
@@ -43,7 +45,7 @@ _OUTCOME = ("outputs", "triggers", "aborted_at_end", "skipped", "dead")
 
 def _is_local(engine: str) -> bool:
     """Whether compiled acceptors are asked for, not the reference; for questions that no table of events answers."""
-    if engine in ("spark", "stream"):
+    if engine in ON_SPARK:
         raise Skip("this is asked of a text, not of a table of events")
     return engine == "local"
 
@@ -80,7 +82,7 @@ def _match(case: Case, local: bool) -> Answers:
     return {"matches": complete[-1], "shortest": complete[-1] and not any(complete[:-1])}
 
 
-def _triggers(case: Case, engine: str) -> Answers:
+def _triggers(case: Case, engine: str) -> Answers | KsuRun:
     """When does a filter trigger, on which window, with which labels?"""
     return _outcome(case, engine, _filter_only(case, parse_filter(case["expression"])), None)
 
@@ -119,7 +121,7 @@ def _labelexpr(case: Case, local: bool) -> Answers:
 # --- correlations and texts -------------------------------------------------------------------------
 
 
-def _correlation(case: Case, engine: str) -> Answers:
+def _correlation(case: Case, engine: str) -> Answers | KsuRun:
     """What does a correlation send, when does it trigger, and which labels are off in the end?"""
     types = _types(case)
     library = parse(case["expression"], types)
@@ -128,19 +130,19 @@ def _correlation(case: Case, engine: str) -> Answers:
     return _outcome(case, engine, library.correlations[0], types)
 
 
-def _outcome(case: Case, engine: str, correlation: Correlation, types: Types | None) -> Answers:
-    """All that a case may ask of a run; an event that is sent on goes by its name unless payload matters."""
+def _outcome(case: Case, engine: str, correlation: Correlation, types: Types | None) -> Answers | KsuRun:
+    """What comes of a correlation over the trace of a case."""
     trace = [answers.arrival(written) for written in case["trace"]]
     reading = Reading.of(case.get("options") or {})
-    if engine in ("spark", "stream"):
-        # Imported here, because it loads Spark.
-        from tocsin.cases.sent_tables import run_ksu
+    if engine in ON_SPARK:
+        return KsuRun(correlation, trace, reading, types)
+    if engine == "local":
+        return _told(case, acceptor.run(acceptor.compile_correlation(correlation, reading, types), trace))
+    return _told(case, reference.run(correlation, trace, reading, types))
 
-        outcome = run_ksu(correlation, trace, reading, types, engine)
-    elif engine == "local":
-        outcome = acceptor.run(acceptor.compile_correlation(correlation, reading, types), trace)
-    else:
-        outcome = reference.run(correlation, trace, reading, types)
+
+def _told(case: Case, outcome: Outcome) -> Answers:
+    """All that a case may ask of a run; an event that is sent on goes by its name unless payload matters."""
     return {
         "triggers": answers.triggers(case["expect"].get("triggers"), outcome.triggers),
         "outputs": [answers.output(output, by_name=case["kind"] != "payload") for output in outcome.outputs],
@@ -180,36 +182,38 @@ def _of_text(answer: Callable[[Case, bool], Answers], *keys: str) -> Handler:
     return _handler(lambda case, engine: answer(case, _is_local(engine)), *keys)
 
 
-def _handler(answer: Callable[[Case, str], Answers], *keys: str) -> Handler:
+def _handler(answer: Callable[[Case, str], Answers | KsuRun], *keys: str) -> Handler:
     """Compare what a case expects with the answers; an error is an answer too."""
 
-    def handle(case: Case, engine: str) -> tuple[object, object]:
+    def handle(case: Case, engine: str) -> Compared | Asked:
         if engine not in ENGINES:
             raise CaseError("unknown-engine", f"there is no engine {engine!r}")
         expected = dict(only_keys(case.get("expect"), (*keys, "error"), "expect"))
-        if (
-            engine in ("spark", "stream")
-            and expected.pop("aborted_at_end", None) is not None
-            and not expected
-        ):
+        if engine in ON_SPARK and expected.pop("aborted_at_end", None) is not None and not expected:
             raise Skip("a table of outputs does not tell which labels are off")
         if not expected:
             raise CaseError("bad-case", "expect is empty", hint="say what must come out: " + ", ".join(keys))
-        got: dict[str, object] = {}
-        found: tuple[TocsinError, ...] = ()
+
+        def compared(given: Answers, found: tuple[TocsinError, ...] = ()) -> Compared:
+            agreed = answers.agreeing(expected.get("error"), found, answers.text(case))
+            got = {**given, "error": agreed}
+            return (
+                {key: answers.normal(key, value) for key, value in expected.items()},
+                {key: got[key] for key in expected if key in got},
+            )
+
+        def refused(error: TocsinError) -> Compared:
+            if isinstance(error, CaseError) or "error" not in expected:
+                raise error
+            return compared({}, answers.every(error))
+
         try:
-            got.update(answer(case, engine))
-        except CaseError:
-            raise
-        except TocsinError as refused:
-            if "error" not in expected:
-                raise
-            found = answers.every(refused)
-        got["error"] = answers.agreeing(expected.get("error"), found, answers.text(case))
-        return (
-            {key: answers.normal(key, value) for key, value in expected.items()},
-            {key: got[key] for key in expected if key in got},
-        )
+            given = answer(case, engine)
+        except TocsinError as error:
+            return refused(error)
+        if isinstance(given, KsuRun):
+            return Asked(given, lambda outcome: compared(_told(case, outcome)), refused)
+        return compared(given)
 
     return handle
 

@@ -1,17 +1,40 @@
-"""What a test case is to the runner: each kind has a handler, which says what was expected and what came."""
+"""What a test case is to the runner: each kind has a handler, which says what was expected and what came.
+
+Spark is slow to start and quick to run, so a handler does not ask it. It says what has to be asked, and the runner asks for
+many cases at once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from tocsin.errors import CaseError, did_you_mean
+from tocsin.cases.questions import Question
+from tocsin.errors import CaseError, TocsinError, did_you_mean
 
 ENGINES = ("reference", "local", "spark", "stream")
-USUAL_ENGINES = ENGINES[:3]  # a stream takes many seconds a case
+ON_SPARK = ENGINES[2:]
+USUAL_ENGINES = ENGINES[:3]  # a stream takes its time
 
 Case = Mapping[str, Any]
-Handler = Callable[[Case, str], tuple[object, object]]  # the case and an engine -> expected, got
+Compared = tuple[object, object]  # expected, got
+
+
+def _raised(error: TocsinError) -> Compared:
+    raise error
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a case asks of Spark; what it makes of the answer, and of an error that comes instead."""
+
+    question: Question
+    compared: Callable[[Any], Compared]
+    refused: Callable[[TocsinError], Compared] = _raised
+
+
+Handler = Callable[[Case, str], Compared | Asked]  # the case and an engine
 
 
 class Skip(Exception):  # noqa: N818  (not an error)

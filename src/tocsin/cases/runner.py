@@ -15,7 +15,7 @@ from itertools import zip_longest
 from typing import Literal
 
 from tocsin.cases.files import WrittenCase
-from tocsin.cases.model import Handler, Skip
+from tocsin.cases.model import Asked, Handler, Skip
 from tocsin.errors import TocsinError
 
 # Where the handlers of a language are; what comes behind a "-" in its name is a part of it, as in ksu-filter.
@@ -45,10 +45,26 @@ class Outcome:
 def run_cases(
     cases: Iterable[WrittenCase], engines: Sequence[str], *, skip_unknown: bool = False
 ) -> Iterator[Outcome]:
-    """Run every case on every engine. A kind nobody knows has failed, unless such cases are to be skipped."""
-    for written in cases:
-        for engine in engines:
-            yield _run(written, engine, skip_unknown)
+    """Run every case on one engine after the other; what asks Spark comes last, for all cases at once.
+
+    A kind nobody knows has failed, unless such cases are to be skipped.
+    """
+    cases = list(cases)
+    for engine in engines:
+        asked: list[tuple[WrittenCase, Asked]] = []
+        for written in cases:
+            done = prepared(written, engine, skip_unknown=skip_unknown)
+            if isinstance(done, Outcome):
+                yield done
+            else:
+                asked.append((written, done))
+        if asked:
+            # Imported here, because it loads Spark.
+            from tocsin.cases.queries import answers
+
+            for number, answer in answers([one.question for _, one in asked], engine):
+                written, one = asked[number]
+                yield answered(written, engine, one, answer)
 
 
 class _Unknown(Exception):  # noqa: N818  (it never leaves this module)
@@ -65,24 +81,45 @@ def _handler(language: str, kind: str) -> Handler:
     return handlers[kind]
 
 
-def _run(written: WrittenCase, engine: str, skip_unknown: bool) -> Outcome:
+def prepared(written: WrittenCase, engine: str, *, skip_unknown: bool = False) -> Outcome | Asked:
+    """What became of a case, or what it asks of Spark."""
     if written.problem:
         return Outcome(written, engine, "failed", written.problem)
     try:
         handler = _handler(str(written.case["language"]), str(written.case["kind"]))
-        expected, got = handler(written.case, engine)
-    except Skip as reason:
-        return Outcome(written, engine, "skipped", str(reason))
+        done = handler(written.case, engine)
     except _Unknown as reason:
         return Outcome(written, engine, "skipped" if skip_unknown else "failed", str(reason))
-    except TocsinError as error:
-        return Outcome(written, engine, "failed", str(error))
     except Exception as error:  # noqa: BLE001  (whatever is wrong with one case, the others are run)
-        return Outcome(written, engine, "failed", _told(error))
+        return _without_answer(written, engine, error)
+    return done if isinstance(done, Asked) else _compared(written, engine, *done)
+
+
+def answered(written: WrittenCase, engine: str, asked: Asked, answer: object) -> Outcome:
+    """What became of a case that asked Spark; the answer may be an error."""
+    try:
+        if isinstance(answer, TocsinError):
+            return _compared(written, engine, *asked.refused(answer))
+        if isinstance(answer, Exception):
+            raise answer
+        return _compared(written, engine, *asked.compared(answer))
+    except Exception as error:  # noqa: BLE001  (as above)
+        return _without_answer(written, engine, error)
+
+
+def _compared(written: WrittenCase, engine: str, expected: object, got: object) -> Outcome:
     return Outcome(written, engine, "passed" if same(expected, got) else "failed", "", expected, got)
 
 
+def _without_answer(written: WrittenCase, engine: str, error: Exception) -> Outcome:
+    if isinstance(error, Skip):
+        return Outcome(written, engine, "skipped", str(error))
+    return Outcome(written, engine, "failed", _told(error))
+
+
 def _told(error: Exception) -> str:
+    if isinstance(error, TocsinError):
+        return str(error)
     if "pyspark" in sys.modules:
         # Imported here, because it loads Spark.
         from tocsin.spark.failures import explain_failure, is_from_spark

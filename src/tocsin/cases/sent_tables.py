@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from tocsin.algebra.completion import expression as ecl
 from tocsin.algebra.completion.fields import Field as FieldValue
-from tocsin.algebra.completion.fields import Fields
-from tocsin.algebra.completion.output import Constant
+from tocsin.algebra.completion.output import Constant, Make
 from tocsin.algebra.completion.semantics import Run, Status
 from tocsin.algebra.correlation.expression import (
     Correlation,
@@ -20,47 +19,51 @@ from tocsin.algebra.correlation.expression import (
     Parameter,
     Push,
     PushNew,
-    Reading,
     events,
 )
 from tocsin.algebra.correlation.outcome import Arrival, DeadLetter, Outcome, Output, Skipped, Trigger
-from tocsin.algebra.correlation.types import Types
 from tocsin.algebra.predicate import attributes
 from tocsin.cases.model import Skip
+from tocsin.cases.parts import CASE, Part, Rows, name_of, numbered
+from tocsin.cases.questions import EclRun, KsuRun
 from tocsin.cases.tables import column
-from tocsin.spark.detect import detect
-from tocsin.spark.session import local_session
-from tocsin.spark.streamed import DELAY, streamed
 from tocsin.values import Value
 
 # With a blank in it, no field of an event can be called the same.
 AT, TIME = "event at", "event time"
 
 
-def run_ecl(expression: ecl.Expression, trace: Sequence[Fields], reading: ecl.Reading, engine: str) -> Run:
-    """What an expression pushes, and whether and when it completes."""
-    program = ecl.Program((ecl.Subscription(None, expression),), reading=reading)
-    names = sorted({name for event in trace for name in event} - {"type"})
+def ecl_part(question: EclRun, number: int) -> Part:
+    """The question what an expression pushes, and whether and when it completes, as a part of a query."""
+    expression, trace = question.expression, question.trace
     if any(isinstance(event.get("type"), frozenset) or "timestamp" in event for event in trace):
         raise Skip("the table of a case has one type and its own time for each event")
-    asked = {name for filter in ecl.filters(expression) for name in attributes(filter)} - {
-        "type",
-        "timestamp",
-    }
+    asked = {name for filter in ecl.filters(expression) for name in attributes(filter)}
+    names = {name for event in trace for name in event} | asked
     columns = {
         "type": pa.array([event.get("type", "") for event in trace], pa.string()),
         **{
             name: column(name, [_value(event.get(name)) for event in trace], None)
-            for name in sorted({*names, *asked})
+            for name in sorted(names - {"type", "timestamp"})
         },
     }
-    rows = _rows(columns, len(trace), program, "ecl", asdict(reading), engine)
-    constants = {
-        str(node.output.value): node.output.value
-        for node in ecl.walk(expression)
-        if isinstance(node, ecl.Push) and isinstance(node.output, Constant)
-    }
-    outputs = [(_at(row), _pushed(row, constants)) for row in rows if row["what"] == "push"]
+    return _part(
+        number,
+        columns,
+        ecl.Program((ecl.Subscription(None, expression),), reading=question.reading),
+        "ecl",
+        lambda rows: _run_of(expression, columns, rows),
+    )
+
+
+def _run_of(expression: ecl.Expression, columns: Mapping[str, object], rows: Rows) -> Run:
+    pushes = [node.output for node in ecl.walk(expression) if isinstance(node, ecl.Push)]
+    constants = {str(output.value): output.value for output in pushes if isinstance(output, Constant)}
+    made: dict[str, set[str]] = {}
+    for output in pushes:
+        if isinstance(output, Make):
+            made.setdefault(output.type, set()).update(name for name, _ in output.fields)
+    outputs = [(_at(row), _pushed(row, constants, made, columns)) for row in rows if row["what"] == "push"]
     ends = [row for row in rows if row["what"] in ("success", "failure")]
     status = Status(ends[0]["what"]) if ends else Status.RUNNING
     return Run(tuple(outputs), status, _at(ends[0]) if ends else None)
@@ -71,13 +74,12 @@ def _value(field: FieldValue) -> Value:
     return field
 
 
-def run_ksu(
-    correlation: Correlation, trace: Sequence[Arrival], reading: Reading, types: Types | None, engine: str
-) -> Outcome:
-    """What a correlation sends, and when it triggers; not which labels are off in the end."""
+def ksu_part(question: KsuRun, number: int) -> Part:
+    """The question what a correlation sends, and when it triggers, as a part of a query; no row tells which labels are off."""
+    correlation, trace = question.correlation, question.trace
     named = sorted({name for branch in correlation.branches for name in events(branch)})
     parameters = correlation.parameters or tuple(Parameter("Event", name) for name in named)
-    whole = replace(correlation, name=correlation.name or "C", parameters=parameters)
+    whole = replace(correlation, name=f"{correlation.name or 'C'}_{number}", parameters=parameters)
     port = {parameter.name: parameter.type for parameter in parameters}
     named_attributes = sorted({name for arrival in trace for name in arrival.attributes} | _taken(whole))
     columns = {
@@ -85,16 +87,18 @@ def run_ksu(
         "source": pa.array([a.event for a in trace], pa.string()),
         **{name: column(name, [a.attributes.get(name) for a in trace], None) for name in named_attributes},
     }
-    rows = _rows(
+    return _part(
+        number,
         columns,
-        len(trace),
         Library((whole,)),
         "ksu",
-        {**asdict(reading), "triggers": "true"},
-        engine,
-        types=types,
-        ports={whole.name: {name: name for name in port}},
+        lambda rows: _outcome_of(trace, rows),
+        {"options": {**asdict(question.reading), "triggers": "true"}, "types": question.types},
+        {"ports": {whole.name: {name: name for name in port}}},
     )
+
+
+def _outcome_of(trace: Sequence[Arrival], rows: Rows) -> Outcome:
     return Outcome(
         tuple(_triggers(rows)),
         tuple(_output(row) for row in rows if row["what"] == "push"),
@@ -113,48 +117,53 @@ def _taken(correlation: Correlation) -> set[str]:
     return {a.value.attribute for one in made for a in one.assignments if isinstance(a.value, Field)}
 
 
-def _rows(
+def _part(
+    number: int,
     columns: Mapping[str, pa.Array],
-    length: int,
     pattern: ecl.Program | Library,
     language: str,
-    options: Mapping[str, object],
-    engine: str,
-    **others: Any,
-) -> list[dict[str, Any]]:
-    """What is sent, in the order of the events that brought it."""
-    at = pa.array(range(1, length + 1), pa.int64())
-    table = pa.table({AT: at, TIME: at, **columns})
-
-    def asked(events: Any) -> Any:
-        return detect(
-            events,
-            {"": pattern},
-            language=language,
-            time=TIME,
-            time_unit="s",
-            id=AT,
-            options=options,
-            delay=f"{DELAY}s",
-            ahead="any",
-            **others,
-        )
-
-    if engine == "stream":
-        return sorted(streamed(table, asked, types="type", moments={TIME: 1_000_000}), key=_at)
-    found = asked(local_session().createDataFrame(table))
-    return sorted(found.toArrow().to_pylist(), key=_at)
+    answer: Callable[[Rows], Any],
+    others: Mapping[str, Any] | None = None,
+    mappings: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Part:
+    """A part of a query whose events follow each other second by second; its rows are told in that order."""
+    at = pa.array(range(1, len(columns["type"]) + 1), pa.int64())
+    arguments = {
+        "language": language,
+        "time": TIME,
+        "time_unit": "s",
+        "type": "type",
+        "id": AT,
+        "key": (CASE,),
+    }
+    return Part(
+        name_of(number),
+        numbered(pa.table({AT: at, TIME: at, **columns}), number),
+        pattern,
+        {TIME: 1_000_000},
+        {**arguments, **(others or {})},
+        (language, others),
+        lambda rows: answer(sorted(rows, key=_at)),
+        mappings or {},
+    )
 
 
 def _at(row: Mapping[str, Any]) -> int:
     return int(row["constituents"][-1]["id"])
 
 
-def _pushed(row: Mapping[str, Any], constants: Mapping[str, str | int]) -> Any:
+def _pushed(
+    row: Mapping[str, Any],
+    constants: Mapping[str, str | int],
+    made: Mapping[str, Container[str]],
+    carried: Container[str],
+) -> Any:
+    """What was pushed; not the attributes that only other cases give to events of the same type."""
     if row["value"] is not None:
         return constants[row["value"]]
     sent = row["output"].get(row["type"]) or row["output"].get("forwarded") or {}
-    return {"type": row["type"], **sent}
+    own = made.get(row["type"], carried)
+    return {"type": row["type"], **{name: value for name, value in sent.items() if name in own}}
 
 
 def _output(row: Mapping[str, Any]) -> Output:
@@ -163,7 +172,7 @@ def _output(row: Mapping[str, Any]) -> Output:
     return Output(_at(row), row["type"], sent, row["value"])
 
 
-def _triggers(rows: Sequence[Mapping[str, Any]]) -> list[Trigger]:
+def _triggers(rows: Rows) -> list[Trigger]:
     """Triggers; a window begins right behind the one before it."""
     begins: dict[int, int] = {}
     found = []

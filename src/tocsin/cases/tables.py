@@ -1,10 +1,9 @@
-"""The events of a case as a table, and what detection on Spark finds in it."""
+"""The events of cases as tables, and what detection on Spark finds in them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -17,12 +16,12 @@ from tocsin.algebra.subscription import Subscription
 from tocsin.automata.compile import compile
 from tocsin.cases.detection import Found
 from tocsin.cases.model import Skip
+from tocsin.cases.parts import CASE, Part, name_of, numbered
+from tocsin.cases.questions import Matches
 from tocsin.events import Catalog, Event, Interval
 from tocsin.events.event import Nested
-from tocsin.spark.detect import detect
 from tocsin.spark.replay import replay
 from tocsin.spark.session import local_session
-from tocsin.spark.streamed import DELAY, streamed
 from tocsin.values import Value, kind
 
 # With a blank in it, no attribute that a pattern can name is called the same.
@@ -33,29 +32,22 @@ _KINDS = {pa.int64(): "int", pa.float64(): "float", pa.string(): "string", pa.bo
 _LARGEST_EXACT_FLOAT = 1 << 53
 
 
-def detect_on_spark(
-    subscription: Subscription, events: Sequence[Event], key: Sequence[str], catalog: Catalog, engine: str
-) -> list[Found]:
-    """The matches of a subscription in a table with a row for each event, or in a stream of them."""
-    table = as_table(subscription, events)
-    asked = partial(
-        detect,
-        pattern=replace(subscription, detection=None),  # the table has no arrivals, and no sources
-        time=(START, END),
-        type=TYPES,
-        id=ID,
-        key=key or None,
-        catalog=catalog,
-        delay=f"{DELAY}s",
-        ahead="any",
+def matches_part(question: Matches, number: int) -> Part:
+    """The question for the matches of a subscription, as a part of a query."""
+    subscription, catalog = question.subscription, question.catalog
+    ids = {str(event.id): event.id for event in question.events}
+    known = (catalog.closed, catalog.types, [(name, catalog.members(name)) for name in catalog.names])
+    return Part(
+        name_of(number),
+        numbered(as_table(subscription, question.events), number),
+        replace(
+            subscription, name=name_of(number), detection=None
+        ),  # the table has no arrivals, and no sources
+        {START: 1, END: 1},
+        {"time": (START, END), "type": TYPES, "id": ID, "key": (CASE, *question.key), "catalog": catalog},
+        (question.key, known),
+        lambda rows: [_found(subscription, row, ids) for row in rows],
     )
-    if engine == "stream":
-        first = {name: table.column(name)[0].as_py() for name in (ID, *key)} if events else {}
-        rows = streamed(table, asked, types=TYPES, moments={START: 1, END: 1}, key=first)
-    else:
-        rows = asked(local_session().createDataFrame(table)).toArrow().to_pylist()
-    ids = {str(event.id): event.id for event in events}
-    return [_found(subscription, row, ids) for row in rows]
 
 
 def replay_on_spark(

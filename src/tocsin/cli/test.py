@@ -49,7 +49,7 @@ def add_parser(subparsers: Any) -> None:
         metavar="NAME,…",
         help="what runs the cases: reference (the meaning in plain Python), local (the kernels in this "
         "process), spark (a table), and, only if it is named, stream (Structured Streaming, with events out of "
-        "order and a restart; some ten seconds a case)",
+        "order and a restart; a minute or two for a file of a hundred cases, because they share queries)",
     )
     parser.add_argument(
         "--skip-unknown", action="store_true", help="skip cases of a kind or language that is not known"

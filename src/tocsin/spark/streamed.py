@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -21,6 +21,7 @@ DELAY = 5  # seconds by which an event may be late
 END_TYPE = "end of the stream"  # no pattern names it, because names have no blanks
 _END = 1 << 52  # microseconds: later than any timer of a case
 _SECOND = 1_000_000
+_CUTS = 3
 
 
 def streamed(
@@ -28,8 +29,8 @@ def streamed(
     detect: Callable[[DataFrame], DataFrame],
     *,
     types: str,
-    moments: dict[str, int],
-    key: dict[str, Any] | None = None,
+    moments: Mapping[str, int],
+    last: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
     """What `detect` finds in a table that comes as a stream of files, some micro-batches before and some after a restart.
 
@@ -38,24 +39,25 @@ def streamed(
             and events ahead of the clock.
         types: the column with the types of an event.
         moments: the columns with times; how many microseconds a unit of theirs is. The last is the end.
+        last: of an event behind all others, which lets time go on until everything is decided, what must not be missing:
+            the key and the id.
     """
-    # A last event lets time go on until everything is decided.
-    last = {
+    at_last = {
         name: pa.scalar(_END // unit, pa.int64()).cast(table.schema.field(name).type).as_py()
         for name, unit in moments.items()
     }
     listed = pa.types.is_list(table.schema.field(types).type)
-    row = {types: [END_TYPE] if listed else END_TYPE, **last, **(key or {})}
+    row = {**last, types: [END_TYPE] if listed else END_TYPE, **at_last}
     whole = pa.concat_tables([table, pa.Table.from_pylist([row], table.schema)])
     random = Random(zlib.crc32(repr(table.to_pydict()).encode()))
     name, unit = list(moments.items())[-1]
     ends = [moment * unit for moment in table.column(name).cast(pa.int64()).to_pylist()]
     late = {at: end + random.randrange(DELAY * _SECOND) for at, end in enumerate(ends)}
     order = [*sorted(late, key=lambda at: (late[at], at)), len(ends)]
-    cuts = sorted({0, len(ends), *(random.randrange(len(ends) + 1) for _ in range(3))})
+    cuts = sorted({0, *(random.randrange(1, len(order)) for _ in range(_CUTS))})
     pieces = [order[first:stop] for first, stop in zip(cuts, [*cuts[1:], len(order)], strict=True)]
     with tempfile.TemporaryDirectory(prefix="tocsin-stream-") as folder:
-        return _run(Path(folder), whole, [piece for piece in pieces if piece], detect)
+        return _run(Path(folder), whole, pieces, detect)
 
 
 def _run(

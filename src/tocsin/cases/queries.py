@@ -1,0 +1,101 @@
+"""Cases that run on Spark, many in one query: each is a key of one table of events, and its pattern one of many.
+
+All patterns look at the events of all cases. What a pattern finds among the events of its own case is the answer of that
+case, and the rest is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from tocsin.cases.parts import CASE, Part, Rows
+from tocsin.cases.questions import EclRun, KsuRun, Matches, Question
+from tocsin.cases.sent_tables import ecl_part, ksu_part
+from tocsin.cases.tables import matches_part
+from tocsin.spark.detect import detect
+from tocsin.spark.session import local_session
+from tocsin.spark.streamed import DELAY, streamed
+
+_NO_CASE = -1
+
+
+def answers(questions: Sequence[Question], engine: str) -> Iterator[tuple[int, Any]]:
+    """The number of each question and its answer, or the exception that came instead, as soon as it is known."""
+    queries: list[dict[int, Part]] = []
+    for number, question in enumerate(questions):
+        try:
+            part = _part(question, number)
+        except Exception as problem:  # noqa: BLE001  (it is the answer, and the runner tells it)
+            yield number, problem
+            continue
+        for query in queries:
+            if all(part.fits(other) for other in query.values()):
+                query[number] = part
+                break
+        else:
+            queries.append({number: part})
+    for query in queries:
+        yield from _answers(query, engine)
+
+
+def _part(question: Question, number: int) -> Part:
+    match question:
+        case Matches():
+            return matches_part(question, number)
+        case EclRun():
+            return ecl_part(question, number)
+        case KsuRun():
+            return ksu_part(question, number)
+
+
+def _answers(query: Mapping[int, Part], engine: str) -> Iterator[tuple[int, Any]]:
+    """The answers of one query. One bad case takes the others with it: then halves are tried, down to single cases."""
+    try:
+        rows = _run(list(query.values()), engine)
+    except Exception as problem:  # noqa: BLE001  (it is the answer, and the runner tells it)
+        numbers = list(query)
+        if len(numbers) == 1:
+            yield numbers[0], problem
+            return
+        for half in (numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :]):
+            yield from _answers({number: query[number] for number in half}, engine)
+        return
+    own: dict[int, list[Mapping[str, Any]]] = {number: [] for number in query}
+    for row in rows:
+        number = _case_of(row)
+        if number in query and row["pattern"] == query[number].name:
+            own[number].append(row)
+    for number, part in query.items():
+        try:
+            yield number, part.answer(own[number])
+        except Exception as problem:  # noqa: BLE001  (as above)
+            yield number, problem
+
+
+def _case_of(row: Mapping[str, Any]) -> int:
+    """The number of the case whose events a match is made of."""
+    key = row["key"]
+    return int(key[CASE] if isinstance(key, Mapping) else key)
+
+
+def _run(parts: Sequence[Part], engine: str) -> Rows:
+    """What all patterns find in the events of all parts."""
+    first = parts[0]
+    table = pa.concat_tables([part.table for part in parts], promote_options="default")
+    patterns = {part.name: part.pattern for part in parts}
+    arguments = dict(first.arguments)
+    for name in first.mappings:
+        arguments[name] = {key: value for part in parts for key, value in part.mappings[name].items()}
+
+    def asked(events: Any) -> Any:
+        return detect(events, patterns, **arguments, delay=f"{DELAY}s", ahead="any")
+
+    if engine == "stream" and table.num_rows:
+        named = (first.arguments["id"], *first.arguments["key"])
+        last = {name: table.column(name)[0].as_py() for name in named} | {CASE: _NO_CASE}
+        return streamed(table, asked, types=first.arguments["type"], moments=first.moments, last=last)
+    found: Rows = asked(local_session().createDataFrame(table)).toArrow().to_pylist()
+    return found
