@@ -11,7 +11,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from tocsin.runtime.pack import PACKED, pack_by_key
 from tocsin.spark.detect import detect
-from tocsin.spark.job import _by_shard, shard_places
+from tocsin.spark.job import _by_shard
+from tocsin.spark.places import shard_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, partial, reduce
+from functools import partial, reduce
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -23,6 +22,7 @@ from tocsin.runtime.pack import PACKED, pack_by_key
 from tocsin.runtime.partition import Job, detect_chunks, detect_partition, detect_shards
 from tocsin.spark.columns import EventColumns, attribute_kinds, micros
 from tocsin.spark.fields import belongs_column, field_column, holds_column, type_column
+from tocsin.spark.places import shard_places
 from tocsin.spark.predicates import attribute_column, filter_column
 from tocsin.spark.sent import output_types, sends
 from tocsin.spark.together import together
@@ -40,6 +40,19 @@ def prepare(
     asked: Sequence[Column] | None = None,
     others: Sequence[Column] = (),
 ) -> DataFrame:
+    """The events with `prepared_columns` only."""
+    return events.select(*prepared_columns(events, columns, compiled, catalog, carried, asked, others))
+
+
+def prepared_columns(
+    events: DataFrame,
+    columns: EventColumns,
+    compiled: Compiled,
+    catalog: Catalog,
+    carried: Sequence[str],
+    asked: Sequence[Column] | None = None,
+    others: Sequence[Column] = (),
+) -> list[Column]:
     """The columns that travel to the workers (see `runtime.partition`), and `unreadable`: why a row cannot be used.
 
     With `asked`, the columns that questions ask for travel in place of Spark's answers. `others` travel beside them all.
@@ -66,7 +79,7 @@ def prepare(
     ]
     if carried:
         selected.append(F.struct(*(attribute_column(name) for name in carried)).alias("attributes"))
-    return events.select(*selected)
+    return selected
 
 
 def _unreadable(columns: EventColumns, start: Column, end: Column) -> Column:
@@ -282,40 +295,6 @@ def _with_bounds(used: DataFrame, chunks: int) -> DataFrame:
     moments = sample.agg(F.percentile_approx("end", F.array(*quantiles), F.lit(_ACCURACY))).scalar()
     first = F.monotonically_increasing_id().bitwiseAND(F.lit((1 << 33) - 1)) == 0
     return used.withColumn(BOUNDS, F.when(first, moments))
-
-
-@cache
-def shard_places(shards: int) -> list[int]:
-    """For each shard a number that Spark's partitioning by hash sends to the partition of the shard's number.
-
-    Spark hashes a column of whole numbers with Murmur3 and the seed 42, and takes the rest by the number of partitions. With
-    the shard numbers themselves, several shards would share a partition and others stay empty.
-    """
-    places = np.full(shards, -1, np.int64)
-    first = 0
-    while (places < 0).any():
-        numbers = np.arange(first, first + 4 * shards + 64, dtype=np.uint32)
-        partitions = _murmur3(numbers).astype(np.int32).astype(np.int64) % shards
-        # Backwards, so that of several numbers the first is kept, and the places do not depend on how many are tried.
-        new = np.full(shards, -1, np.int64)
-        new[partitions[::-1]] = numbers[::-1]
-        places = np.where(places < 0, new, places)
-        first += len(numbers)
-    return [int(place) for place in places]
-
-
-def _murmur3(numbers: np.ndarray[Any, np.dtype[np.uint32]]) -> np.ndarray[Any, np.dtype[np.uint32]]:
-    """The hash of each number as Spark computes it: Murmur3, 32 bits, seed 42."""
-
-    def rotated(words: np.ndarray[Any, np.dtype[np.uint32]], by: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
-        return (words << np.uint32(by)) | (words >> np.uint32(32 - by))
-
-    mixed = rotated(numbers * np.uint32(0xCC9E2D51), 15) * np.uint32(0x1B873593)
-    mixed = rotated(mixed ^ np.uint32(42), 13) * np.uint32(5) + np.uint32(0xE6546B64)
-    mixed ^= np.uint32(4)  # the length of a whole number in bytes
-    mixed = (mixed ^ (mixed >> np.uint32(16))) * np.uint32(0x85EBCA6B)
-    mixed = (mixed ^ (mixed >> np.uint32(13))) * np.uint32(0xC2B2AE35)
-    return mixed ^ (mixed >> np.uint32(16))
 
 
 def job_of(
