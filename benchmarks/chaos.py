@@ -46,6 +46,7 @@ LONGEST = 300  # seconds that a life lasts at most, on however slow a machine
 PATIENCE = (
     2  # times the seconds that were asked for, and a life more: for so long further kills are waited for
 )
+FINISHED = (0, 0, 1, 2, 4)  # micro-batches that the others finish at least
 EARLY = 0.2  # the share of lives that end before their first micro-batch begins
 # A life of half a minute is too short for the second compiler of Java, which would take half of what the machine can do.
 JAVA = {"driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
@@ -154,6 +155,9 @@ class Chaos:
             if started and not early:
                 self._started_in = time.monotonic() - began
                 self._strike_others()
+                # Some die in their first micro-batch, the others later: so it goes on, however slow the machine is.
+                done = self._committed() + self.random.choice(FINISHED)
+                self._wait(life, lambda: self._committed() >= done, began + LONGEST)
                 left = max(3.0, 2 * (seconds - (time.monotonic() - began)))
                 self._wait(life, lambda: False, time.monotonic() + self.random.uniform(0, left))
             if life.poll() is not None:
@@ -179,7 +183,7 @@ class Chaos:
 
     def _strike_others(self) -> None:
         """Kill the broker or a worker now and then, and start it again."""
-        if self.random.random() < 0.4:
+        if self.random.random() < 0.5:
             self.field.restart(self.random)
             self.restarts += 1
         if self._cluster is not None and self.random.random() < 0.5:
