@@ -23,8 +23,8 @@ def read_state(spark: SparkSession, checkpoint: str | Path) -> pa.Table:
         checkpoint: the folder that the query was given as `checkpointLocation`.
     """
     found = [
-        remembered_figures(head).add_column(0, "job", pa.array([job]))
-        for job, heads in _values(spark, checkpoint, HEAD).items()
+        remembered_figures(head, operator)
+        for operator, heads in _values(spark, checkpoint, HEAD).items()
         for head in heads
     ]
     return pa.concat_tables(found).sort_by([("job", "ascending"), ("shard", "ascending")])
@@ -38,7 +38,7 @@ def read_rules(spark: SparkSession, checkpoint: str | Path) -> Book:
 
 
 def _values(spark: SparkSession, checkpoint: str | Path, key: tuple[int, int]) -> dict[int, list[bytes]]:
-    """A value of each shard that remembers one, by job."""
+    """A value of each shard that remembers one, by the operator of the query that it belongs to."""
     folder = Path(checkpoint).expanduser()
     if "://" not in str(checkpoint) and not (folder / "state").is_dir():
         raise InputError(
@@ -48,16 +48,20 @@ def _values(spark: SparkSession, checkpoint: str | Path, key: tuple[int, int]) -
         )
     location = str(checkpoint) if "://" in str(checkpoint) else str(folder.resolve())
     try:
-        jobs = spark.read.format("state-metadata").load(location).select("operatorId").distinct().collect()
+        operators = (
+            spark.read.format("state-metadata").load(location).select("operatorId").distinct().collect()
+        )
         reader = spark.read.format("statestore").option("stateVarName", MEMORY)
         own = (F.col("user_map_key.line") == key[0]) & (F.col("user_map_key.bucket") == key[1])
         rows = {
-            job: reader.option("operatorId", job).load(location).where(own).collect()
-            for job in sorted(row["operatorId"] for row in jobs)
+            operator: reader.option("operatorId", operator).load(location).where(own).collect()
+            for operator in sorted(row["operatorId"] for row in operators)
         }
     except PySparkException as problem:
         hint = "is it the checkpoint of a query of tocsin, with at least one micro-batch behind it?"
         raise InputError("unreadable-checkpoint", explain_failure(problem), hint=hint) from None
     if not any(rows.values()):
         raise InputError("empty-checkpoint", f"{checkpoint} remembers nothing yet")
-    return {job: [bytes(row["user_map_value"][0]) for row in own] for job, own in rows.items()}
+    return {
+        operator: [bytes(row["user_map_value"][0]) for row in own] for operator, own in rows.items() if own
+    }

@@ -40,6 +40,19 @@ def prepare(
     asked: Sequence[Column] | None = None,
     others: Sequence[Column] = (),
 ) -> DataFrame:
+    """The events with `prepared_columns` only."""
+    return events.select(*prepared_columns(events, columns, compiled, catalog, carried, asked, others))
+
+
+def prepared_columns(
+    events: DataFrame,
+    columns: EventColumns,
+    compiled: Compiled,
+    catalog: Catalog,
+    carried: Sequence[str],
+    asked: Sequence[Column] | None = None,
+    others: Sequence[Column] = (),
+) -> list[Column]:
     """The columns that travel to the workers (see `runtime.partition`), and `unreadable`: why a row cannot be used.
 
     With `asked`, the columns that questions ask for travel in place of Spark's answers. `others` travel beside them all.
@@ -66,7 +79,7 @@ def prepare(
     ]
     if carried:
         selected.append(F.struct(*(attribute_column(name) for name in carried)).alias("attributes"))
-    return events.select(*selected)
+    return selected
 
 
 def _unreadable(columns: EventColumns, start: Column, end: Column) -> Column:

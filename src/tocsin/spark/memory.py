@@ -109,20 +109,28 @@ def known_buckets(heads: list[Head]) -> list[tuple[int, int]]:
     return [(number, bucket) for number, head in enumerate(heads) for bucket in head.entries]
 
 
-def shard_at(job: ShardJob, key: tuple[Any, ...]) -> int:
-    """The number of the shard that Spark has put at a place."""
-    return shard_places(job.shards).index(int(key[0]))
+class Home(NamedTuple):
+    """Of which shard of which job of a query a memory is."""
+
+    job: int
+    shard: int
 
 
-def head_bytes(shard: int, purpose: tuple[bytes, bytes], heads: list[Head], paces: list[Pace]) -> bytes:
+def home_at(job: ShardJob, key: tuple[Any, ...]) -> Home:
+    """The shard that Spark has put at a place, in a query of one job."""
+    return Home(0, shard_places(job.shards).index(int(key[0])))
+
+
+def head_bytes(home: Home, purpose: tuple[bytes, bytes], heads: list[Head], paces: list[Pace]) -> bytes:
     """What is known of a shard without its buckets."""
-    return pickle.dumps((VERSION, shard, purpose, heads, paces), protocol=5)
+    return pickle.dumps((VERSION, home, purpose, heads, paces), protocol=5)
 
 
-def remembered_figures(head: bytes) -> pa.Table:
-    """The figures of a shard from the head that a checkpoint holds of it."""
-    shard, _, heads, paces = _readable(head)
-    return figures(shard, heads, paces, Counted())
+def remembered_figures(head: bytes, operator: int) -> pa.Table:
+    """The figures of a shard from the head that a checkpoint holds of it; several jobs are one operator, or several are."""
+    home, _, heads, paces = _readable(head)
+    own = figures(home.shard, heads, paces, Counted())
+    return own.add_column(0, "job", pa.array([operator + home.job]))
 
 
 def remembered(data: bytes, shape: bytes) -> tuple[tuple[bytes, bytes], list[Head], list[Pace]]:
@@ -137,13 +145,13 @@ def remembered(data: bytes, shape: bytes) -> tuple[tuple[bytes, bytes], list[Hea
     return purpose, heads, paces
 
 
-def _readable(data: bytes) -> tuple[int, tuple[bytes, bytes], list[Head], list[Pace]]:
+def _readable(data: bytes) -> tuple[Home, tuple[bytes, bytes], list[Head], list[Pace]]:
     """What a head says: of which shard it is, its purpose, and of each line buckets and time."""
     version, *others = pickle.loads(data)
     if version != VERSION:
         raise _other_version(version)
-    shard, purpose, heads, paces = others
-    return shard, purpose, heads, paces
+    home, purpose, heads, paces = others
+    return home, purpose, heads, paces
 
 
 def _other_version(version: int) -> InputError:

@@ -1,4 +1,8 @@
-"""Which numbers Spark's partitioning by hash sends where, so that each shard gets a partition of its own."""
+"""Numbers that Spark's partitioning by hash sends where they are wanted: shard 3 to partition 3, and so on.
+
+Spark hashes a column of whole numbers with Murmur3 and the seed 42, and takes the rest by the number of partitions. With the
+shard numbers themselves, several shards would share a partition and others stay empty.
+"""
 
 from __future__ import annotations
 
@@ -7,31 +11,35 @@ from typing import Any
 
 import numpy as np
 
+_Words = np.ndarray[Any, np.dtype[np.uint32]]
+
+
+def shard_places(shards: int, job: int = 0) -> list[int]:
+    """For each shard a number that goes to the partition of the shard's number; those of another job are others."""
+    return _all_places(shards, job + 1)[job]
+
 
 @cache
-def shard_places(shards: int) -> list[int]:
-    """For each shard a number that Spark's partitioning by hash sends to the partition of the shard's number.
-
-    Spark hashes a column of whole numbers with Murmur3 and the seed 42, and takes the rest by the number of partitions. With
-    the shard numbers themselves, several shards would share a partition and others stay empty.
-    """
-    places = np.full(shards, -1, np.int64)
+def _all_places(shards: int, jobs: int) -> list[list[int]]:
+    """The first numbers that go to each partition, a list for each job."""
+    found: list[list[int]] = [[] for _ in range(shards)]
     first = 0
-    while (places < 0).any():
-        numbers = np.arange(first, first + 4 * shards + 64, dtype=np.uint32)
-        partitions = _murmur3(numbers).astype(np.int32).astype(np.int64) % shards
-        # Backwards, so that of several numbers the first is kept, and the places do not depend on how many are tried.
-        new = np.full(shards, -1, np.int64)
-        new[partitions[::-1]] = numbers[::-1]
-        places = np.where(places < 0, new, places)
+    while min(map(len, found)) < jobs:
+        numbers = np.arange(first, first + 4 * shards * jobs + 64, dtype=np.uint32)
+        for number, partition in zip(numbers.tolist(), _partitions(numbers, shards).tolist(), strict=True):
+            found[partition].append(number)
         first += len(numbers)
-    return [int(place) for place in places]
+    return [[numbers[job] for numbers in found] for job in range(jobs)]
 
 
-def _murmur3(numbers: np.ndarray[Any, np.dtype[np.uint32]]) -> np.ndarray[Any, np.dtype[np.uint32]]:
+def _partitions(numbers: _Words, partitions: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return _murmur3(numbers).astype(np.int32).astype(np.int64) % partitions
+
+
+def _murmur3(numbers: _Words) -> _Words:
     """The hash of each number as Spark computes it: Murmur3, 32 bits, seed 42."""
 
-    def rotated(words: np.ndarray[Any, np.dtype[np.uint32]], by: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
+    def rotated(words: _Words, by: int) -> _Words:
         return (words << np.uint32(by)) | (words >> np.uint32(32 - by))
 
     mixed = rotated(numbers * np.uint32(0xCC9E2D51), 15) * np.uint32(0x1B873593)

@@ -45,14 +45,15 @@ from tocsin.spark.memory import (
     HEAD,
     OUTLINES,
     RULE_BOOK,
+    Home,
     Memory,
     begin,
     head_bytes,
+    home_at,
     known_buckets,
     outlines_of,
     purpose_of,
     remembered,
-    shard_at,
 )
 from tocsin.spark.stream import RULE_CHANGE, as_frame, received, taken_in
 
@@ -81,7 +82,11 @@ class RuledProcessor(StatefulProcessor):
         self._purposes: dict[int, tuple[Ruled, tuple[bytes, bytes]]] = {}
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        self._memory = Memory(handle)
+        self.remember_in(Memory(handle))
+
+    def remember_in(self, memory: Memory) -> None:
+        """Keep everything there."""
+        self._memory = memory
 
     def handleInputRows(  # noqa: N802
         self,
@@ -89,6 +94,10 @@ class RuledProcessor(StatefulProcessor):
         rows: Iterator[Any],
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
+        yield self.take_in(home_at(self._job, key), rows)
+
+    def take_in(self, home: Home, rows: Iterator[Any]) -> pd.DataFrame:
+        """What a shard tells of the rows of a micro-batch."""
         came = received(rows)
         data = self._memory.get(RULE_BOOK)
         before: Book | None = None if data is None else pickle.loads(data)
@@ -109,12 +118,11 @@ class RuledProcessor(StatefulProcessor):
             history = (*book.history, *decisions)[-KEPT:]
             self._memory[RULE_BOOK] = pickle.dumps(book._replace(history=history), protocol=5)
         job = self._job._replace(lines=now.lines)
-        shard = shard_at(job, key)
-        out = taken_in(job, shard, heads, paces, self._memory, came)
-        self._memory[HEAD] = head_bytes(shard, self._purpose(now), heads, paces)
-        if decisions and shard == 0:  # all shards have decided the same
+        out = taken_in(job, home.shard, heads, paces, self._memory, came)
+        self._memory[HEAD] = head_bytes(home, self._purpose(now), heads, paces)
+        if decisions and home.shard == 0:  # all shards have decided the same
             out.append((RULES, to_ipc(pa.table({RULE_CHANGE: [shown(one) for one in decisions]}))))
-        yield as_frame(out)
+        return as_frame(out)
 
     @property
     def _batch(self) -> int | None:

@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -25,7 +26,7 @@ from tocsin.runtime.shard import ShardJob
 from tocsin.spark.columns import attribute_kinds
 from tocsin.spark.compile_rules import RuleSettings, compile_rules, sent_types
 from tocsin.spark.files import whole_path
-from tocsin.spark.job import attributes_type, key_type, prepare, readable
+from tocsin.spark.job import attributes_type, key_type, prepared_columns, readable
 from tocsin.spark.lines import source_column, too_far_ahead
 from tocsin.spark.predicates import attribute_column
 from tocsin.spark.questions import type_at
@@ -86,7 +87,14 @@ def detect_with_rules(
 def prepare_for_rules(
     events: DataFrame, settings: RuleSettings, carried: Sequence[str], others: Sequence[Column] = ()
 ) -> DataFrame:
-    """The columns that travel where rules change: all that rules may name, and no answers; see `job.prepare`."""
+    """The events with `columns_for_rules` only."""
+    return events.select(*columns_for_rules(events, settings, carried, others))
+
+
+def columns_for_rules(
+    events: DataFrame, settings: RuleSettings, carried: Sequence[str], others: Sequence[Column] = ()
+) -> list[Column]:
+    """The columns that travel where rules change: all that rules may name, and no answers; see `job.prepared_columns`."""
     columns = settings.columns
     wanted = dict.fromkeys([*settings.rule_columns, *columns.own])
     # What constituents carry travels anyway.
@@ -94,7 +102,9 @@ def prepare_for_rules(
     asked = [attribute_column(name).alias(travelling("value", name)) for name in raw]
     asked += [source_column(columns)] if settings.stream.sources else []
     catalog = settings.catalog or Catalog(common=settings.kinds)
-    return prepare(events, columns, compile(()), catalog, carried, asked=(), others=[*asked, *others])
+    return prepared_columns(
+        events, columns, compile(()), catalog, carried, asked=(), others=[*asked, *others]
+    )
 
 
 def run_with_rules(
@@ -107,6 +117,32 @@ def run_with_rules(
     limit: int,
 ) -> tuple[DataFrame, pa.Schema]:
     """Prepared rows become rows `kind, packed`, as `stream.run_stream` gives them; and the schema of the matches."""
+    plan = plan_rules(used, events, rules, program, settings, carried, limit)
+    use_rocksdb(events.sparkSession)
+    rows = with_changes(used, plan.changes)
+    rows = with_heartbeats(rows) if settings.stream.idle is not None else rows
+    return in_shards(rows, plan.arriving, plan.processor), plan.matches
+
+
+class RulesPlan(NamedTuple):
+    """What the workers are told of rules that change, the changes as they come, and the schema of the matches."""
+
+    arriving: ArrivalJob
+    processor: RuledProcessor
+    changes: DataFrame
+    matches: pa.Schema
+
+
+def plan_rules(
+    used: DataFrame,
+    events: DataFrame,
+    rules: DataFrame | str | Path,
+    program: tuple[Rule, ...],
+    settings: RuleSettings,
+    carried: Sequence[str],
+    limit: int,
+) -> RulesPlan:
+    """What is to be done with prepared rows of a stream."""
     spark, columns, stream = events.sparkSession, settings.columns, settings.stream
     attributes = attributes_type(used, carried)
     settings = replace(settings, carried=attributes)
@@ -128,13 +164,10 @@ def run_with_rules(
         stream.repeated,
         stream.allowed_ahead,
     )
-    use_rocksdb(spark)
-    travel = used.schema.simpleString()
-    used = _with_changes(used, changes)
-    used = with_heartbeats(used) if stream.idle is not None else used
     arriving = ArrivalJob(job.shards, keys, None, bool(stream.sources))
+    travel = used.schema.simpleString()
     processor = RuledProcessor(job, travel, program, ruled, pickle.dumps(settings, protocol=5))
-    return in_shards(used, arriving, processor), schema
+    return RulesPlan(arriving, processor, changes, schema)
 
 
 def _changes(spark: SparkSession, rules: DataFrame | str | Path) -> DataFrame:
@@ -167,7 +200,8 @@ def _check_changes(rules: DataFrame) -> None:
             )
 
 
-def _with_changes(used: DataFrame, changes: DataFrame) -> DataFrame:
+def with_changes(used: DataFrame, changes: DataFrame) -> DataFrame:
+    """The rows, and for each change of rules one that has nothing but the change."""
     empty = [F.lit(None).cast(field.dataType).alias(field.name) for field in used.schema.fields]
     whole = used.withColumn("change", F.lit(None).cast("string"))
     return whole.unionAll(changes.select(*empty, "change"))

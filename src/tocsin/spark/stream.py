@@ -36,15 +36,16 @@ from tocsin.spark.memory import (
     HEAD,
     OUTLINES,
     Counted,
+    Home,
     Memory,
     begin,
     figures,
     head_bytes,
+    home_at,
     known_buckets,
     outlines_of,
     purpose_of,
     remembered,
-    shard_at,
 )
 from tocsin.spark.places import shard_places
 
@@ -165,7 +166,11 @@ class ShardProcessor(StatefulProcessor):
         self._purpose = purpose_of(job, paces)
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        self._memory = Memory(handle)
+        self.remember_in(Memory(handle))
+
+    def remember_in(self, memory: Memory) -> None:
+        """Keep everything there."""
+        self._memory = memory
 
     def handleInputRows(  # noqa: N802
         self,
@@ -173,12 +178,15 @@ class ShardProcessor(StatefulProcessor):
         rows: Iterator[Any],
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
+        yield self.take_in(home_at(self._job, key), rows)
+
+    def take_in(self, home: Home, rows: Iterator[Any]) -> pd.DataFrame:
+        """What a shard tells of the rows of a micro-batch."""
         came = received(rows)
         heads, paces = self._recalled()
-        shard = shard_at(self._job, key)
-        out = taken_in(self._job, shard, heads, paces, self._memory, came)
-        self._memory[HEAD] = head_bytes(shard, self._purpose, heads, paces)
-        yield as_frame(out)
+        out = taken_in(self._job, home.shard, heads, paces, self._memory, came)
+        self._memory[HEAD] = head_bytes(home, self._purpose, heads, paces)
+        return as_frame(out)
 
     def _recalled(self) -> tuple[list[Head], list[Pace]]:
         """What is known of the buckets and of time, made to fit if the patterns are not those of before."""

@@ -22,6 +22,7 @@ from tocsin.spark.brokers.kafka import (
     end_offsets,
     read_kafka,
     refuse_second,
+    settled,
     write_kafka,
 )
 from tocsin.spark.pipeline import Counters, run_pipeline
@@ -151,6 +152,16 @@ def test_a_task_that_is_run_again_does_not_send(spark: SparkSession, server: Kaf
     with pytest.raises(BrokerError) as raised:
         refuse_second(1)
     assert raised.value.code == "sending-interrupted"
+
+
+def test_what_is_sent_once_depends_on_no_stage_that_could_be_run_again(spark: SparkSession) -> None:
+    moved = spark.range(9).groupBy((F.col("id") % 3).alias("key")).count()
+    assert "Exchange" in moved._jdf.queryExecution().executedPlan().toString()
+    kept = settled(moved)
+    assert "Exchange" not in kept._jdf.queryExecution().executedPlan().toString()
+    # Shuffles would show as further steps of indentation in what Spark says of the origin of the rows.
+    assert "ShuffledRowRDD" not in kept._jdf.rdd().toDebugString()
+    assert sorted(tuple(row) for row in kept.collect()) == [(0, 3), (1, 3), (2, 3)]
 
 
 def test_a_broker_that_is_not_there_is_told(spark: SparkSession, server: KafkaServer, tmp_path: Path) -> None:

@@ -123,8 +123,17 @@ def write_kafka(
     _check_connector(messages.sparkSession)
     rows = _rows(messages, topic)
     if once:
-        rows = rows.mapInArrow(_first_time, rows.schema)
+        rows = settled(rows).mapInArrow(_first_time, rows.schema)
     rows.write.format("kafka").options(**_producer(server)).mode("append").save()
+
+
+def settled(rows: DataFrame) -> DataFrame:
+    """The same rows, worked out now and never again.
+
+    When a worker is lost, Spark works out anew what it held, and for that may run a whole stage once more: its tasks would send
+    again, and not know that it is the second time. These rows depend on no other stage. If they get lost, the job fails.
+    """
+    return rows.localCheckpoint()
 
 
 def _first_time(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

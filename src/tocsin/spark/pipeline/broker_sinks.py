@@ -59,8 +59,6 @@ class Topic:
         self.storage.delete(self.note)
 
     def write(self, rows: DataFrame, count: int, batch: int) -> None:
-        if not count:
-            return  # and if it is run again there will be none either
         messages = _messages(rows, self.entry, self.type, self.kinds)
         noted = json.loads(self.storage.read(self.note)) if self.storage.exists(self.note) else {}
         if noted.get("batch") == batch:
@@ -69,6 +67,9 @@ class Topic:
         else:
             self.storage.write(self.note, json.dumps({"batch": batch, "position": self.outlet.position()}))
         self.outlet.send(messages.coalesce(1) if count <= _FEW else messages)
+
+    def clear(self, batch: int) -> None:
+        """Nothing was sent for it before: a micro-batch that is run again has the same rows."""
 
 
 def broker_target(

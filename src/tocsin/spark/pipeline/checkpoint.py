@@ -15,7 +15,7 @@ from tocsin.spark.pipeline.model import Pipeline
 from tocsin.spark.pipeline.read_outputs import DESCRIPTION
 from tocsin.spark.storage import Storage
 
-_FORMAT = 2
+_FORMAT = 3
 # Keys of a subscription and of a source that say the same whatever their value, or nothing about the answers.
 _ASIDE = {"name", "place", "file", "deliver", "max_files", "stream", "limits", "feed"}
 _WORDS = {"text": "pattern", "reading": "options", "location": "path", "origin": "source"}

@@ -66,16 +66,14 @@ def read_lines(session: SparkSession, source: Source) -> Lines:
     return parse_lines(frame, source, header)
 
 
-def stream_lines(text: DataFrame, source: Source, header: str | None) -> tuple[Lines, Lines]:
-    """The lines of text files that come while a stream runs; once as they are, and once with their numbers.
+def stream_lines(text: DataFrame, source: Source, header: str | None) -> Lines:
+    """The lines of text files that come while a stream runs, with their numbers.
 
-    Numbered rows tell their line, and further rows how many lines there are (see `runtime.tally`).
+    Further rows tell how many lines there are (see `runtime.tally`).
     """
-    frame = _placed(text)
-    plain = parse_lines(frame.withColumn(ROW, F.lit(None).cast("long")), source, header)
     columns = f"{TEXT} string, {FILE} string, {BLOCK} long, {ROW} long"
-    numbered = parse_lines(frame.mapInArrow(number_lines, columns), source, header)
-    return plain, replace(numbered, marked=True)
+    numbered = parse_lines(_placed(text).mapInArrow(number_lines, columns), source, header)
+    return replace(numbered, marked=True)
 
 
 def _placed(text: DataFrame) -> DataFrame:

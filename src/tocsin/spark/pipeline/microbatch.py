@@ -25,7 +25,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from tocsin.errors import InputError
 from tocsin.events import format_timestamp
 from tocsin.runtime import tally
-from tocsin.runtime.pack import from_ipc, unpack
+from tocsin.runtime.pack import unpack
 from tocsin.spark.counters import Counters
 from tocsin.spark.pipeline.composites import carrying
 from tocsin.spark.pipeline.jobs import Job
@@ -35,11 +35,21 @@ from tocsin.spark.pipeline.lines import Split
 from tocsin.spark.pipeline.model import Pipeline
 from tocsin.spark.pipeline.outputs import offsets_of, with_lines
 from tocsin.spark.pipeline.stream_sinks import Route, Target
+from tocsin.spark.pipeline.told import ToldRows
 from tocsin.spark.pipeline.words import first_matches
 from tocsin.spark.seen import Seen, decided, heard_of, moment, summed
 from tocsin.spark.sent import sent
 
-_COUNTED = (tally.TALLY, tally.BLOCKS, tally.FIGURES, tally.RULES)  # kinds whose tables are small
+_DEAD = from_arrow_schema(
+    pa.schema(
+        [
+            *((name, pa.string()) for name in ("source", "problem", "file")),
+            ("block", pa.int64()),
+            ("row", pa.int64()),
+            ("text", pa.string()),
+        ]
+    )
+)
 
 
 class Stopped(Exception):  # noqa: N818  it is no error
@@ -122,16 +132,15 @@ class Writer:
         began = time.monotonic()
         kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
         try:
-            rows = _Rows(kept)
+            rows = ToldRows(kept)
             self._meet(rows)
-            aside = self._set_aside(kept)
-            some = rows.count(tally.LATE) + rows.count(tally.REPEATED)
-            sources, reasons = _counters(self._plan, rows, _aside_by_source(aside) if some else {})
+            aside = self._set_aside(rows)
+            sources, reasons = _counters(self._plan, rows, {} if aside is None else _aside_by_source(aside))
             matches = {
                 name: sum(rows.count(tally.MATCH, pattern) for pattern in found.patterns)
                 for name, found in self._found.items()
             }
-            written = self._write(kept, rows, aside, matches, batch)
+            written = self._write(rows, aside, matches, batch)
             figures = rows.table(tally.FIGURES)
             reached, silent = self._reached(rows, figures)
         finally:
@@ -154,7 +163,7 @@ class Writer:
         return page, figures
 
     def _reached(
-        self, rows: _Rows, figures: list[dict[str, Any]]
+        self, rows: ToldRows, figures: list[dict[str, Any]]
     ) -> tuple[dict[str, str | None], tuple[str, ...]]:
         """The latest event of each source so far, and the sources that are left out."""
         before = {} if self._ledger.last is None else self._ledger.last.reached
@@ -166,7 +175,7 @@ class Writer:
         waited_for, silent = heard_of(figures)
         return reached | waited_for, silent
 
-    def _meet(self, rows: _Rows) -> None:
+    def _meet(self, rows: ToldRows) -> None:
         """Get ready for the matches of rules that came while the stream ran."""
         known = {pattern for found in self._found.values() for pattern in found.patterns}
         for name in rows.names(tally.MATCH):
@@ -175,80 +184,61 @@ class Writer:
                 self._routes += own
 
     def _write(
-        self, kept: DataFrame, rows: _Rows, aside: DataFrame, matches: Mapping[str, int], batch: int
+        self, rows: ToldRows, aside: DataFrame | None, matches: Mapping[str, int], batch: int
     ) -> dict[str, int]:
         """Write everything; returns how many rows each place got."""
         written: dict[str, int] = {}
-        frames = {name: self._matches(kept, name) for name in matches}
+        frames = {name: self._matches(rows, name) for name, count in matches.items() if count}
         for route in self._routes:
-            frame, count = frames[route.subscription], matches[route.subscription]
-            if route.sent is not None:
-                frame = sent(frame, route.sent)
-                count = frame.count() if count else 0
-            else:
-                frame = carrying(frame, self._found[route.subscription].carried)
-            route.target.write(frame, count, batch)
-            written[route.place] = count
-        self._sample(frames, matches)
+            written[route.place] = self._write_route(route, frames.get(route.subscription), matches, batch)
+        self._sample(frames)
+        dead, late = rows.count(tally.DEAD), rows.count(tally.LATE)
         if self._plan.dead_letters is not None and self._plan.pipeline.dead_letters is not None:
-            count = rows.count(tally.DEAD)
-            self._plan.dead_letters.write(_letters(kept, rows), count, batch)
-            written[self._plan.pipeline.dead_letters.path] = count
+            _write_or_clear(self._plan.dead_letters, _letters(rows) if dead else None, dead, batch)
+            written[self._plan.pipeline.dead_letters.path] = dead
         if self._plan.late is not None and self._plan.pipeline.late is not None:
-            count = rows.count(tally.LATE)
-            late = aside.where(F.col("reason").isNotNull())
-            self._plan.late.write(_shown_late(late, self._plan), count, batch)
-            written[self._plan.pipeline.late.path] = count
+            own = _shown_late(aside, self._plan) if late and aside is not None else None
+            _write_or_clear(self._plan.late, own, late, batch)
+            written[self._plan.pipeline.late.path] = late
         return written
 
-    def _matches(self, kept: DataFrame, name: str) -> DataFrame:
+    def _write_route(
+        self, route: Route, frame: DataFrame | None, matches: Mapping[str, int], batch: int
+    ) -> int:
+        count = matches[route.subscription]
+        if frame is not None and route.sent is not None:
+            frame = sent(frame, route.sent)
+            count = frame.count()
+        elif frame is not None:
+            frame = carrying(frame, self._found[route.subscription].carried)
+        _write_or_clear(route.target, frame, count, batch)
+        return count
+
+    def _matches(self, rows: ToldRows, name: str) -> DataFrame:
         found = self._found[name]
-        own = kept.where((F.col("kind") == tally.MATCH) & F.col("name").isin(list(found.patterns)))
-        return own.select("packed").mapInArrow(unpack, found.schema)
+        return rows.opened([tally.MATCH], unpack, found.schema, found.patterns)
 
-    def _set_aside(self, kept: DataFrame) -> DataFrame:
-        """Late and repeated events."""
-        packed = kept.where(F.col("kind").isin(tally.LATE, tally.REPEATED)).select("name", "packed")
-        rows = packed.mapInArrow(tally.late_rows, from_arrow_schema(tally.LATE_ROWS))
+    def _set_aside(self, rows: ToldRows) -> DataFrame | None:
+        """Late and repeated events, if there are any."""
+        if not rows.count(tally.LATE) + rows.count(tally.REPEATED):
+            return None
+        found = rows.opened([tally.LATE, tally.REPEATED], tally.late_rows, from_arrow_schema(tally.LATE_ROWS))
         names = F.array(*(F.lit(source.name) for source in self._plan.pipeline.sources))
-        return rows.withColumn("source", names[F.col("origin")])
+        return found.withColumn("source", names[F.col("origin")])
 
-    def _sample(self, frames: Mapping[str, DataFrame], matches: Mapping[str, int]) -> None:
+    def _sample(self, frames: Mapping[str, DataFrame]) -> None:
         """The first matches of this run, for consoles."""
         keys = {entry.name: entry.key for entry in self._plan.pipeline.subscriptions}
         for sink in self._plan.pipeline.sinks:
             for name in sink.subscriptions if sink.format == "console" else ():
                 room = sink.rows - len(self.samples[name])
-                if room > 0 and matches[name]:
+                if room > 0 and name in frames:
                     shown = carrying(frames[name], self._found[name].carried)
                     self.samples[name] += first_matches(shown, keys[name], room)
 
 
-class _Rows:
-    """What is to be known of the rows of a micro-batch: how many there are of what, and the small tables."""
-
-    def __init__(self, kept: DataFrame) -> None:
-        small = F.when(F.col("kind").isin(*_COUNTED), F.col("packed"))
-        self._rows = kept.select("kind", "name", "rows", small.alias("packed")).collect()
-
-    def count(self, kind: str, name: str | None = None) -> int:
-        return sum(row["rows"] for row in self._rows if row["kind"] == kind and name in (None, row["name"]))
-
-    def names(self, kind: str) -> list[str]:
-        return sorted({row["name"] for row in self._rows if row["kind"] == kind})
-
-    def table(self, kind: str) -> list[dict[str, Any]]:
-        """The rows of all tables of a kind, with the number of the job as `job` if they are of one."""
-        return [
-            {**one, "job": row["name"]}
-            for row in self._rows
-            if row["kind"] == kind
-            for one in from_ipc(pa.py_buffer(row["packed"])).to_pylist()
-        ]
-
-
 def _counters(
-    plan: Plan, rows: _Rows, aside: Mapping[str, tuple[int, int]]
+    plan: Plan, rows: ToldRows, aside: Mapping[str, tuple[int, int]]
 ) -> tuple[dict[str, Counters], dict[str, int]]:
     """The counters of each source, checked, and the reasons of the dead."""
     counts: dict[tuple[str, str], int] = {}
@@ -270,7 +260,7 @@ def _counters(
     return counters, dict(sorted(reasons.items()))
 
 
-def _check_arrived(plan: Plan, rows: _Rows) -> None:
+def _check_arrived(plan: Plan, rows: ToldRows) -> None:
     """What was to go to a job was counted where it was read, and must have arrived where it is detected."""
     arrived: dict[str, int] = {}
     for figures in rows.table(tally.FIGURES):
@@ -295,12 +285,20 @@ def _aside_by_source(aside: DataFrame) -> dict[str, tuple[int, int]]:
     return {row["source"]: (row["late"], row["all"] - row["late"]) for row in totals.collect()}
 
 
-def _shown_late(late: DataFrame, plan: Plan) -> DataFrame:
+def _write_or_clear(target: Target, rows: DataFrame | None, count: int, batch: int) -> None:
+    """Write the rows of a micro-batch, if there are any; what was written for it before is gone in any case."""
+    if rows is None or not count:
+        target.clear(batch)
+    else:
+        target.write(rows, count, batch)
+
+
+def _shown_late(aside: DataFrame, plan: Plan) -> DataFrame:
     """Late events as they are kept: where they are from, for whom they were, and why they were not used."""
     names = [F.lit(str(job.number)) for job in plan.jobs]
     subscriptions = [F.array(*map(F.lit, job.names)) for job in plan.jobs]
     by_job = F.create_map(*(part for pair in zip(names, subscriptions, strict=True) for part in pair))
-    return late.select(
+    return aside.where(F.col("reason").isNotNull()).select(
         "source",
         by_job[F.col("job")].alias("subscriptions"),
         "reason",
@@ -313,13 +311,11 @@ def _shown_late(late: DataFrame, plan: Plan) -> DataFrame:
     )
 
 
-def _letters(kept: DataFrame, rows: _Rows) -> DataFrame:
+def _letters(rows: ToldRows) -> DataFrame:
     """The dead letters, each with its line in its file."""
-    columns = ("source string", "problem string", "file string", "block long", "row long", "text string")
-    dead = kept.where(F.col("kind") == tally.DEAD).select("packed").mapInArrow(unpack, ", ".join(columns))
+    dead = rows.opened([tally.DEAD], unpack, _DEAD)
     named = dead.toDF(SOURCE, PROBLEM, FILE, BLOCK, ROW, TEXT)
-    letters = with_lines(named, offsets_of(kept.sparkSession, _splits(rows.table(tally.BLOCKS))))
-    return letters
+    return with_lines(named, offsets_of(dead.sparkSession, _splits(rows.table(tally.BLOCKS))))
 
 
 def _splits(blocks: Iterable[Mapping[str, Any]]) -> Iterable[Split]:

@@ -19,11 +19,11 @@ from tocsin.spark.pipeline.microbatch import Found, Later
 from tocsin.spark.pipeline.model import Entry, Pipeline
 from tocsin.spark.pipeline.schema import Schema
 from tocsin.spark.pipeline.stream_sinks import Route, routes_of
-from tocsin.spark.rules import prepare_for_rules, run_with_rules
+from tocsin.spark.rules import RulesPlan, columns_for_rules, plan_rules
 from tocsin.spark.storage import Storage
 
 
-def detect_rules(
+def plan_with_rules(
     events: DataFrame,
     pipeline: Pipeline,
     folder: str,
@@ -33,8 +33,8 @@ def detect_rules(
     carried: Sequence[str],
     limit: int,
     origin: Column,
-) -> tuple[DataFrame, pa.Schema]:
-    """What a job whose rules change tells of classified events, and the schema of its matches."""
+) -> tuple[RulesPlan, list[Column]]:
+    """What a job whose rules change does with classified events, and the columns that travel to it."""
     settings = RuleSettings(
         events.schema,
         event_columns(job),
@@ -48,9 +48,10 @@ def detect_rules(
         "core",
         catalog=job.catalog,
     )
-    used = prepare_for_rules(events, settings, carried, [origin]).drop("unreadable")
+    columns = columns_for_rules(events, settings, carried, [origin])
+    used = events.select(*columns).drop("unreadable")
     program = tuple(_rule(entry) for entry in pipeline.subscriptions)
-    return run_with_rules(used, events, folder, program, settings, carried, limit)
+    return plan_rules(used, events, folder, program, settings, carried, limit), columns
 
 
 def _rule(entry: Entry) -> Rule:

@@ -31,7 +31,11 @@ class Target(Protocol):
         ...
 
     def write(self, rows: DataFrame, count: int, batch: int) -> None:
-        """Take the rows of a micro-batch; what was taken for it before is replaced. There may be none."""
+        """Take the rows of a micro-batch, at least one; what was taken for it before is replaced."""
+        ...
+
+    def clear(self, batch: int) -> None:
+        """Take note that a micro-batch has no rows; what was taken for it before is gone."""
         ...
 
 
@@ -51,13 +55,16 @@ class Files:
             raise _is_there(self.path)
 
     def write(self, rows: DataFrame, count: int, batch: int) -> None:
-        target, staged = f"{self.path}/{BATCH}{batch:06d}", f"{self.path}/.batch-{batch:06d}"
-        if not count:
-            self.storage.delete(target)
-            return
         # Spark looks into no folder whose name begins with a dot: rows are to be seen when all are there.
+        staged = f"{self.path}/.batch-{batch:06d}"
         as_files(_few_files(rows, count).write.mode("overwrite"), staged, self.format)
-        self.storage.move(staged, target)
+        self.storage.move(staged, self._folder(batch))
+
+    def clear(self, batch: int) -> None:
+        self.storage.delete(self._folder(batch))
+
+    def _folder(self, batch: int) -> str:
+        return f"{self.path}/{BATCH}{batch:06d}"
 
 
 @dataclass(frozen=True)
@@ -78,17 +85,17 @@ class Table:
         session = rows.sparkSession  # that of the query, whose settings are nobody else's
         numbered = _few_files(rows, count).withColumn("batch", F.lit(batch).cast("long"))
         if not session.catalog.tableExists(self.name):
-            if count:
-                numbered.write.partitionBy("batch").saveAsTable(self.name)
-            return
-        if not count:
-            drop = f"alter table identifier(:name) drop if exists partition (batch = {batch:d})"
-            session.sql(drop, {"name": self.name})
+            numbered.write.partitionBy("batch").saveAsTable(self.name)
             return
         # Only the partition of the micro-batch is replaced. By name, because a table has the columns it is cut by at its end.
         session.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
         columns = session.table(self.name).columns
         numbered.select(*columns).write.mode("overwrite").insertInto(self.name)
+
+    def clear(self, batch: int) -> None:
+        if self.session.catalog.tableExists(self.name):
+            drop = f"alter table identifier(:name) drop if exists partition (batch = {batch:d})"
+            self.session.sql(drop, {"name": self.name})
 
 
 def _few_files(rows: DataFrame, count: int) -> DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
@@ -54,24 +53,11 @@ def _nothing_there(pipeline: Pipeline, source: Source) -> Exception:
     return pipeline.error("no-columns", message, (*source.place, "path"), hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Followed:
-    """A source as a stream of events, once as they are detected, and once with the lines that dead letters tell.
-
-    Both are the same stream to Spark, so that a micro-batch has the same events in both. To number lines takes a way through
-    Python.
-    """
-
-    detected: Opened
-    told: Opened
-
-
-def open_stream(session: SparkSession, pipeline: Pipeline, source: Source, known: Known) -> Followed:
+def open_stream(session: SparkSession, pipeline: Pipeline, source: Source, known: Known) -> Opened:
     """A source as a stream of events, with the columns that its first files had."""
     if source.feed is not None:
         lines = message_lines(stream_messages(session, pipeline, source.name, source.feed), source)
-        opened = with_lines(pipeline, source, lines, None)
-        return Followed(opened, opened)
+        return with_lines(pipeline, source, lines, None)
     schema = None if known.schema is None else T.StructType.fromJson(json.loads(known.schema))
     with readable(pipeline, source):
         reader = session.readStream
@@ -79,10 +65,7 @@ def open_stream(session: SparkSession, pipeline: Pipeline, source: Source, known
             reader = reader.option("maxFilesPerTrigger", source.max_files)
         if source.format == "parquet":
             assert schema is not None
-            opened = with_columns(pipeline, source, reader.schema(schema).parquet(source.location))
-            return Followed(opened, opened)
+            return with_columns(pipeline, source, reader.schema(schema).parquet(source.location))
         types = None if schema is None else {field.name: field.dataType for field in schema.fields}
-        plain, numbered = stream_lines(reader.text(source.location), source, known.header)
-        return Followed(
-            with_lines(pipeline, source, plain, types), with_lines(pipeline, source, numbered, types)
-        )
+        lines = stream_lines(reader.text(source.location), source, known.header)
+        return with_lines(pipeline, source, lines, types)

@@ -1,7 +1,7 @@
 """Run a pipeline as a stream: one query for all its sources and subscriptions, until it is told to stop.
 
-The events of all sources are made alike and classified as those of tables are. Each job detects among its own, a further branch
-of the query tells what becomes of every event, and `microbatch` writes what comes of both.
+The events of all sources are made alike and classified as those of tables are, read once for all jobs and for the tally of
+what becomes of every event (see `runtime.gather`); `microbatch` writes what comes of it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial, reduce
+from dataclasses import dataclass, field
 from threading import Event
 
 import pyarrow as pa
@@ -20,13 +20,13 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 
 from tocsin.errors import StreamError, TocsinError
-from tocsin.runtime import tally
+from tocsin.runtime.arrivals import ArrivalJob
 from tocsin.runtime.feed import MAX_TOKENS
+from tocsin.runtime.gather import rows_of
 from tocsin.spark.brokers.kafka import kafka_error
-from tocsin.spark.columns import EventColumns
 from tocsin.spark.counters import Counters
 from tocsin.spark.failures import explain_failure
-from tocsin.spark.job import prepare
+from tocsin.spark.job import prepared_columns
 from tocsin.spark.lines import StreamOptions, by_source, paces_of, source_column, stream_plan
 from tocsin.spark.pipeline.checkpoint import (
     Known,
@@ -57,14 +57,16 @@ from tocsin.spark.pipeline.outputs import Written
 from tocsin.spark.pipeline.planning import carried_by_all, chosen, plan_sources, unite
 from tocsin.spark.pipeline.progress import Progress
 from tocsin.spark.pipeline.report import Report
-from tocsin.spark.pipeline.ruled import detect_rules, later_rules
+from tocsin.spark.pipeline.ruled import later_rules, plan_with_rules
 from tocsin.spark.pipeline.stream_sinks import routes, side_target
 from tocsin.spark.pipeline.stream_sources import look_at, open_stream
 from tocsin.spark.pipeline.warnings import pipeline_warnings
+from tocsin.spark.rules import with_changes
 from tocsin.spark.seen import Seen, Watcher
 from tocsin.spark.sent import sent_tables
 from tocsin.spark.storage import Storage
-from tocsin.spark.stream import run_stream as detect_in_stream
+from tocsin.spark.stream import ShardProcessor, with_heartbeats
+from tocsin.spark.stream_jobs import JobProcessor, run_jobs
 
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _OURS = re.compile(r"([a-z]+(?:-[a-z]+)*): (.*?)(?:\nhint: (.*))?", re.DOTALL)
@@ -136,15 +138,10 @@ def _plan(
 ) -> tuple[DataFrame, Plan]:
     """The rows of the query, and what is done with those of each micro-batch."""
     whole_ids = all(one.whole_ids for one in known.values())
-    followed = [open_stream(session, pipeline, source, known[source.name]) for source in pipeline.sources]
-    sources, numbered = [one.detected for one in followed], [one.told for one in followed]
+    sources = [open_stream(session, pipeline, source, known[source.name]) for source in pipeline.sources]
     plan, schema = plan_sources(pipeline, sources)
-    ruled = stream.rules is not None
-    events, lettered = (
-        classify(unite(pipeline, opened, schema, whole_ids), plan.jobs, schema, stream.ahead, all_used=ruled)
-        for opened in (sources, numbered)
-    )
-    told = [_tallied(lettered, len(plan.jobs))]
+    united = unite(pipeline, sources, schema, whole_ids)
+    events = classify(united, plan.jobs, schema, stream.ahead, all_used=stream.rules is not None)
     carried = carried_by_all(pipeline, schema)
     limit = pipeline.max_partial_matches or MAX_TOKENS
     options = StreamOptions(
@@ -159,17 +156,18 @@ def _plan(
     )
     found: dict[str, Found] = {}
     later: Later | None = None
+    gathered = _Gathered(_tallied(len(plan.jobs)))
     for job in plan.jobs:
-        columns = event_columns(job)
-        own = events.where((F.col(USE) != DEAD) | F.col(job_flag(job.number)))
         if stream.rules is not None:
-            rows, schema_of_matches = detect_rules(
-                own, pipeline, stream.rules, job, schema, options, carried, limit, _origin(pipeline)
+            ruled, columns = plan_with_rules(
+                events, pipeline, stream.rules, job, schema, options, carried, limit, _origin(pipeline)
             )
+            gathered.add(columns, ruled.arriving, ruled.processor)
+            gathered.changes = ruled.changes
+            schema_of_matches = ruled.matches
             later = later_rules(session, storage, pipeline, job, schema_of_matches, carried)
         else:
-            rows, schema_of_matches = _detected(own, pipeline, job, columns, options, carried, limit)
-        told.append(rows.mapInArrow(partial(tally.tell, job.number), from_arrow_schema(tally.TOLD)))
+            schema_of_matches = _add_job(gathered, events, pipeline, job, options, carried, limit)
         matches = from_arrow_schema(schema_of_matches)
         for name, patterns in job.patterns.items():
             found[name] = Found(job, tuple(patterns), matches, chosen(pipeline, name, schema))
@@ -184,45 +182,62 @@ def _plan(
         None if late is None else side_target(storage, late),
         later,
     )
-    return reduce(DataFrame.union, told), done
+    return gathered.run(events, shards, stream.idle is not None), done
 
 
-def _detected(
-    own: DataFrame,
+@dataclass
+class _Gathered:
+    """The columns that leave the one reading of the sources, and the jobs that they are for."""
+
+    columns: list[Column]
+    jobs: list[tuple[ArrivalJob, JobProcessor]] = field(default_factory=list)
+    changes: DataFrame | None = None  # of rules
+
+    def add(self, columns: Sequence[Column], arriving: ArrivalJob, processor: JobProcessor) -> None:
+        """Another job, and what travels to it."""
+        rows = F.struct(*columns).dropFields("unreadable")
+        self.columns.append(rows.alias(rows_of(len(self.jobs))))
+        self.jobs.append((arriving, processor))
+
+    def run(self, events: DataFrame, shards: int, idle: bool) -> DataFrame:
+        """What comes of classified events."""
+        rows = events.select(*self.columns)
+        if self.changes is not None:
+            rows = with_changes(rows, self.changes)
+        if idle:
+            rows = with_heartbeats(rows)
+        return run_jobs(rows, self.jobs, shards, DEAD)
+
+
+def _add_job(
+    gathered: _Gathered,
+    events: DataFrame,
     pipeline: Pipeline,
     job: Job,
-    columns: EventColumns,
     options: StreamOptions,
     carried: tuple[str, ...],
     limit: int,
-) -> tuple[DataFrame, pa.Schema]:
-    """What a job tells of its events, and the schema of its matches."""
+) -> pa.Schema:
+    """Add a job whose patterns stay as they are; the schema of its matches."""
+    columns = event_columns(job)
     paces = paces_of(job.compiled, options, job.detections)
-    others = [_origin(pipeline), F.col(job_flag(job.number)).alias("wanted")]
-    others += [source_column(columns)] if by_source(paces) else []
-    prepared = prepare(own, columns, job.compiled, job.catalog, carried, others=others)
-    detected = stream_plan(prepared, own, columns, job.compiled, carried, limit, options, paces)
-    return detect_in_stream(_telling_time(prepared, job), detected), detected.matches
+    others = [_origin(pipeline), *([source_column(columns)] if by_source(paces) else [])]
+    travelling = prepared_columns(events, columns, job.compiled, job.catalog, carried, others=others)
+    prepared = events.select(*travelling)
+    detected = stream_plan(prepared, events, columns, job.compiled, carried, limit, options, paces)
+    arriving = ArrivalJob(detected.job.shards, detected.job.keys, detected.domain, detected.by_source)
+    processor = ShardProcessor(detected.job, detected.paces)
+    gathered.add(travelling, arriving, processor)
+    return detected.matches
 
 
-def _telling_time(prepared: DataFrame, job: Job) -> DataFrame:
-    """Every event tells the time, but only those that are for the job have answers to its questions."""
-    names = [f"bits{word}" for word in range(job.compiled.plan.words)]
-    types = {field.name: field.dataType for field in prepared.schema.fields}
-    asked = {
-        name: F.when(F.col("wanted"), F.col(name)).otherwise(F.lit(0).cast(types[name])) for name in names
-    }
-    return prepared.withColumns(asked).drop("wanted", "unreadable")
-
-
-def _tallied(classified: DataFrame, jobs: int) -> DataFrame:
-    """What becomes of every event."""
+def _tallied(jobs: int) -> list[Column]:
+    """What the tally needs to know of every event."""
     columns = ((SOURCE, "source"), (PROBLEM, "problem"), (FILE, "file"), (BLOCK, "block"), (ROW, "row"))
-    rows = classified.select(
+    return [
         *(F.col(name).alias(short) for name, short in (*columns, (TEXT, "text"), (USE, "use"), (END, "end"))),
         *(F.col(job_flag(job)).alias(f"job{job}") for job in range(jobs)),
-    )
-    return rows.mapInArrow(partial(tally.tally, jobs, DEAD), from_arrow_schema(tally.TOLD))
+    ]
 
 
 def _origin(pipeline: Pipeline) -> Column:
