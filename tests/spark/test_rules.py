@@ -39,6 +39,8 @@ def test_a_worker_loads_no_compiler_before_a_rule_comes() -> None:
     loaded = done.stdout.split()
     assert {module.split(".")[1] for module in loaded} == {"errors", "events", "runtime", "spark", "values"}
     assert [m for m in loaded if m.startswith("tocsin.spark.")] == [
+        "tocsin.spark.memory",
+        "tocsin.spark.places",
         "tocsin.spark.ruled",
         "tocsin.spark.stream",
     ]
