@@ -68,6 +68,7 @@ def differences(seed: int) -> list[str]:
     asked, events = pattern_and_events(seed)
     expected = shown(semantics.detect(asked, events))
     whole = shown(execute.Session([asked], points=points(seed)).feed(events, FOREVER)[0])
+    last = shown(execute.Session([asked], points=points(seed)).feed(events, FOREVER, last=True)[0])
     session = execute.Session([asked], points=points(seed))
     pieces: list[Composite] = []
     for moment in [*sorted({event.interval.end for event in events}), FOREVER]:
@@ -80,6 +81,6 @@ def differences(seed: int) -> list[str]:
     return [
         f"seed {seed}, {how}: {asked}\n  missing {sorted(set(expected) - set(found))[:3]}\n"
         f"  added {sorted(set(found) - set(expected))[:3]}"
-        for how, found in (("whole", whole), ("moment by moment", shown(pieces)))
+        for how, found in (("whole", whole), ("as a table", last), ("moment by moment", shown(pieces)))
         if found != expected
     ]

@@ -93,7 +93,7 @@ def detect(case: Case, engine: str) -> Compared | Asked:
     subscription = _subscription(case, parameters=_parameters)
     compared = partial(detection.compared, expect["matches"])
     if engine in ON_SPARK:
-        return Asked(detection.asked(subscription, case), compared)
+        return Asked(detection.asked(subscription, case, engine), compared)
     return compared(detection.detect(subscription, case, engine))
 
 

@@ -11,11 +11,12 @@ from tocsin.algebra.selection import COUNT
 from tocsin.algebra.subscription import Subscription
 from tocsin.automata import execute
 from tocsin.cases import trace
-from tocsin.cases.model import Case, only_keys
+from tocsin.cases.model import Case, Skip, only_keys
 from tocsin.cases.questions import Matches
 from tocsin.errors import CaseError
-from tocsin.events import Composite, Interval
+from tocsin.events import Composite, Event, Interval
 from tocsin.events.event import Nested
+from tocsin.runtime.feed import FOREVER
 
 MATCH_KEYS = ("at", "events", "t", COUNT)
 
@@ -70,11 +71,21 @@ def detect(subscription: Subscription, case: Case, engine: str) -> list[Found]:
             raise CaseError("unknown-engine", f"there is no engine {engine!r}")
 
 
-def asked(subscription: Subscription, case: Case) -> Matches:
+def asked(subscription: Subscription, case: Case, engine: str) -> Matches:
     """The same as a question to Spark."""
     events = trace.events(case)
+    if engine == "stream" and _waits_for_the_end(subscription, events):
+        raise Skip("a stream never ends, and what is asked is decided only at the end")
     types = [name for event in events for name in sorted(event.types)]
     return Matches(subscription, events, trace.key_names(case), trace.catalog(case, types))
+
+
+def _waits_for_the_end(subscription: Subscription, events: Sequence[Event]) -> bool:
+    """Whether something is found only because no further event can come."""
+    so_far, in_the_end = (
+        len(execute.Session([subscription]).feed(events, until)[0]) for until in (FOREVER - 1, FOREVER)
+    )
+    return so_far < in_the_end
 
 
 def compared(
