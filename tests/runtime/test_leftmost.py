@@ -72,7 +72,7 @@ def test_queues_find_what_the_meaning_has(name: str, length: bool, answers: list
         expected = shown(semantics.detect(asked, events))
         assert shown(execute.detect(asked, events)) == expected, seed
         matches += len(expected)
-    assert matches > 4
+    assert matches > 2
     assert len(answers) == 40
     assert None not in answers
 
