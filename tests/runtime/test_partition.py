@@ -101,3 +101,17 @@ def test_much_text_gets_wide_offsets(monkeypatch: pytest.MonkeyPatch) -> None:
     found = sort_events([batch], 0).events
     assert found.schema.field("attributes").type.field("s").type == pa.large_string()
     assert found.column("attributes").to_pylist() == [{"s": None, "l": []}, {"s": "one", "l": ["x"]}]
+
+
+def test_a_large_key_goes_on_where_nothing_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two slices of a key there may be no partial match at all; the events of the second are no less its own."""
+    compiled = compile([tocsin.parse("([A], [B])_{T1=600ms}")])
+    events = table(compiled, 900, 3)
+    for keys in (0, 1):
+        job = Job(to_bytes(compiled.plan), SCHEMA.serialize().to_pybytes(), keys, MAX_TOKENS)
+        whole = rows(list(detect_partition(job, events.to_batches())))
+        assert len(whole) > 50
+        for size in (3, 10, 100):
+            monkeypatch.setattr(partition, "SLICE", size)
+            assert rows(list(detect_partition(job, events.to_batches()))) == whole
+        monkeypatch.undo()

@@ -86,14 +86,15 @@ def _results(plan: Plan, events: Sorted, job: Job, last: int) -> Iterator[Result
     end = numbers(events.events, "end")
     state = initial(plan)
     index = pickle.loads(job.questions) if job.questions else None
+    fresh = True  # the slice begins with a new key
     for first, stop, whole in _slices(events.offsets, end):
         until = last if whole else int(end[stop - 1])
         part = events.events.slice(first, stop - first)
         batch = batch_of(plan, part, None, job.keys, index)
-        if whole and not state.keys.size:
+        if whole and fresh:
             batch = batch._replace(by_key=_by_key(batch, events.offsets, first, stop))
         result = feed(plan, state, batch, until, keep=not whole, limit=job.limit)
-        state = initial(plan) if result.state is None else result.state
+        state, fresh = initial(plan) if result.state is None else result.state, whole
         yield result
 
 
