@@ -83,18 +83,16 @@ def pack_asked(
 
 def read_events(job: ReadJob, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The events of some tasks, which the rows of a batch number, as rows `shard, packed`."""
-    for events in units(_events_of_tasks(job, batches)):
-        if job.overlap is None:
-            yield from pack_table(events, job.shards, len(job.keys))
-        else:
-            yield from pack_chunks(events, np.array(job.bounds, np.int64), job.overlap)
-
-
-def _events_of_tasks(job: ReadJob, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for number in batch.column(0).to_pylist():
             for file, group in job.tasks[number]:
-                yield from travelling_events(job, read_group(job, file, group)).to_batches()
+                events = travelling_events(job, read_group(job, file, group))
+                if not events.num_rows:
+                    continue
+                if job.overlap is None:
+                    yield from pack_table(events, job.shards, len(job.keys))
+                else:
+                    yield from pack_chunks(events, np.array(job.bounds, np.int64), job.overlap)
 
 
 def read_group(job: ReadJob, file: str, group: int) -> pa.Table:
