@@ -54,14 +54,12 @@ def units(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     waiting: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
-        # What is read from one row group may come in narrower types than what is read from another.
-        other = bool(waiting) and batch.schema != waiting[0].schema
-        if other or size >= UNIT_BYTES:
-            yield pa.Table.from_batches(waiting)
-            waiting, size = [], 0
         if batch.num_rows:
             waiting.append(batch)
             size += batch.nbytes
+        if size >= UNIT_BYTES:
+            yield pa.Table.from_batches(waiting)
+            waiting, size = [], 0
     if waiting:
         yield pa.Table.from_batches(waiting)
 
