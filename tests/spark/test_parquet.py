@@ -20,6 +20,7 @@ from tocsin.languages.registry import parse
 from tocsin.runtime import questions as rq
 from tocsin.runtime.reading import ReadJob
 from tocsin.runtime.xxhash import row_hash
+from tocsin.spark import layout
 from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
 from tocsin.spark.completion import compile_texts
 from tocsin.spark.detect import detect, why_not_arrow
@@ -370,8 +371,14 @@ def test_answers_of_senders_are_those_of_spark(spark: SparkSession) -> None:
     assert isinstance(again, NoArrowForm)
 
 
-def test_a_key_with_most_of_the_events_is_cut_by_time(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_key_with_most_of_the_events_is_cut_by_time(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layout, "_FEW", 100)
     table = random_table(18, 2_000, missing=0.0).select(["k", "type", "time", "v", "s"])
+    table = table.take(
+        np.random.default_rng(1).permutation(2_000)
+    )  # in the order of time nothing would travel
     heavy = pa.array(
         ["p" if number % 10 else key for number, key in enumerate(table.column("k").to_pylist())]
     )

@@ -12,7 +12,7 @@ from tocsin.automata.needs import ending_timers
 from tocsin.automata.plan import Detector
 
 
-def overlap(compiled: Compiled) -> int | None:
+def overlap(compiled: Compiled, *, chains: bool = False) -> int | None:
     """By how many microseconds pieces of a stream must overlap so that each finds the matches that end in it.
 
     None if the stream must stay whole: a match may last for ever, or what is found depends on all that was found before.
@@ -22,16 +22,26 @@ def overlap(compiled: Compiled) -> int | None:
     >>> texts = ["[A]", "([A], [B])_{T1=5s}", "[A];[B]", "[A in {A, B}]"]
     >>> [overlap(compile([parse(text)])) for text in texts]
     [0, 5000000, None, None]
+
+    Args:
+        chains: whether a piece that looks for leftmost matches can look further back (see `runtime.chain`).
     """
-    if not compiled.automata or any(map(_needs_the_past, compiled.graph.detectors, compiled.automata)):
+    detectors, automata = compiled.graph.detectors, compiled.automata
+    if not automata or any(map(_needs_the_past, detectors, automata)):
         return None
+    read = {number for detector in detectors for number in detector.inputs}
+    for number, (detector, automaton) in enumerate(zip(detectors, automata, strict=True)):
+        # A chain is of primitive events and begins with one, and nothing is made of its matches.
+        apart = chains and number not in read and not detector.inputs
+        begun = all(timer.after is not None for timer in automaton.timers)
+        if detector.selection.matches == "leftmost" and not (apart and begun):
+            return None
     return longest_match(compiled)
 
 
 def _needs_the_past(detector: Detector, automaton: Automaton) -> bool:
-    """Whether earlier matches, or events that begin no match, make a difference to later ones."""
-    wanted = detector.selection.matches
-    return wanted == "leftmost" or (wanted != "adjacent" and _can_end_for_good(detector, automaton))
+    """Whether events that begin no match make a difference to later ones."""
+    return detector.selection.matches != "adjacent" and _can_end_for_good(detector, automaton)
 
 
 def _can_end_for_good(detector: Detector, automaton: Automaton) -> bool:

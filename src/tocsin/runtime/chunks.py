@@ -32,6 +32,18 @@ class Chunk(NamedTuple):
 ALWAYS = Chunk(-FOREVER, FOREVER)
 
 
+class Layout(NamedTuple):
+    """Where the events of each moment are: row groups with the time that they cover at most, and chunks that tasks have."""
+
+    files: tuple[str, ...]
+    file: Array  # int64 (G,), into files
+    group: Array  # int64 (G,), its number in the file
+    least: Array  # int64 (G,), microseconds; no event of the group ended earlier
+    most: Array  # int64 (G,)
+    chunks: tuple[Chunk, ...]
+    longest: int  # microseconds from the first event of a match to its last at most
+
+
 def pack_by_time(overlap: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """What Spark calls: rows with travelling columns become rows `shard, packed`; a shard is a chunk."""
     bounds: Array | None = None

@@ -6,6 +6,7 @@ before the time that `a` was fed until.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,6 +66,9 @@ class Batch(NamedTuple):
     ordered: bool = False  # the rows are sorted by key and in the total order already
     signatures: Array | None = None  # int32 (R,): which row of `bits` an event has
     by_key: ByKey | None = None  # if it is known; the rows are sorted then
+    begins: Mapping[int, Array] | None = (
+        None  # for some detectors, the first row of each key that they look at
+    )
 
 
 class Result(NamedTuple):
@@ -109,16 +113,16 @@ def feed(
     produced: dict[int, Input] = {}
     read_by_others = {number for detector in plan.detectors for number in detector.inputs}
     for number, detector in enumerate(plan.detectors):
-        before = state.detectors[number]
+        before, own = state.detectors[number], _own(primitive, batch.begins, number)
         step: tuple[Matches, Memory] | None = None
         if isinstance(before, Walks):
-            step = _walk(detector, before, primitive.events)
+            step = _walk(detector, before, own.events)
         elif not isinstance(before, Tokens):
-            step = _together(detector, before, primitive.events, until, keep, interned, limit, keys)
+            step = _together(detector, before, own.events, until, keep, interned, limit, keys)
             before = before if step else _alone(detector, before)
         if step is None:
             assert isinstance(before, Tokens)
-            rows = _rows_for(detector, primitive, [produced[i] for i in detector.inputs])
+            rows = _rows_for(detector, own, [produced[i] for i in detector.inputs])
             numbers = numbers_of(detector, composites)
             step = _run(detector, before, rows, numbers, interned, until, limit, keys)
         matches, then = step
@@ -198,6 +202,26 @@ def _events(batch: Batch, offsets: Array, kept: int) -> grouped.Events:
     which, bits = signatures(batch.bits) if batch.signatures is None else (batch.signatures, batch.bits)
     refs = np.arange(kept, kept + len(which))
     return grouped.Events(offsets, batch.start, batch.end, refs, which, bits)
+
+
+def _own(primitive: _Primitive, begins: Mapping[int, Array] | None, detector: int) -> _Primitive:
+    """The events that a detector looks at."""
+    if begins is None or detector not in begins:
+        return primitive
+    events, first = primitive.events, begins[detector]
+    key = np.repeat(np.arange(len(first)), np.diff(events.offsets))
+    inside = np.arange(len(key)) >= first[key]
+    lengths = events.offsets[1:] - np.clip(first, events.offsets[:-1], events.offsets[1:])
+    return _Primitive(
+        events._replace(
+            offsets=np.concatenate([[0], np.cumsum(lengths)]),
+            start=events.start[inside],
+            end=events.end[inside],
+            ref=events.ref[inside],
+            signature=events.signature[inside],
+        ),
+        primitive.values[inside],
+    )
 
 
 def _together(

@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tocsin.runtime.chunks import Chunk
 from tocsin.runtime.feed import Result
 from tocsin.runtime.found import Matches
 from tocsin.runtime.identity import fold_paths, hash_members, hash_rows, match_ids
@@ -64,25 +65,26 @@ def match_schema(
 
 
 def to_arrow(
-    plan: Plan, result: Result, number: int, schema: pa.Schema, *, after: int | None = None
+    plan: Plan, result: Result, number: int, schema: pa.Schema, *, chunk: Chunk | None = None
 ) -> pa.Table:
-    """The matches of one subscription, or those that end after a moment.
+    """The matches of one subscription, or those that end in a chunk of time.
 
     The events of the result need columns `id`, `type` and `end`, and `start` if they have a length.
     """
     output = plan.outputs[number]
-    parts = [_of_detector(plan, result, number, detector, schema, after) for detector in output.detectors]
+    parts = [_of_detector(plan, result, number, detector, schema, chunk) for detector in output.detectors]
     found = pa.concat_tables(parts)
     return _with_own_ids(found) if plan.detectors[output.detectors[0]].emissions else found
 
 
 def _of_detector(
-    plan: Plan, result: Result, number: int, detector: int, schema: pa.Schema, after: int | None
+    plan: Plan, result: Result, number: int, detector: int, schema: pa.Schema, chunk: Chunk | None
 ) -> pa.Table:
     output, own, matches = plan.outputs[number], plan.detectors[detector], result.matches[detector]
     leaves = open_leaves(plan, result, detector, matches)
-    if after is not None:
-        matches, leaves = chosen(matches, leaves, np.flatnonzero(matches.end > after))
+    if chunk is not None:
+        inside = (matches.end > chunk.after) & (matches.end <= chunk.until)
+        matches, leaves = chosen(matches, leaves, np.flatnonzero(inside))
     if matches.emissions is not None:
         mine = np.array([emission.output == number for emission in own.emissions], np.bool_)
         matches, leaves = chosen(matches, leaves, np.flatnonzero(mine[matches.emissions]))

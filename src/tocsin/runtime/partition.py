@@ -9,7 +9,7 @@ that is only carried along.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -73,26 +73,47 @@ def detect_partition(
     if not collected:
         return
     plan = from_bytes(job.plan)
+    yield from reported(plan, job, results(plan, sort_events(collected, job.keys), job, chunk.until), chunk)
+
+
+def reported(plan: Plan, job: Job, found: Iterable[Result], chunk: Chunk) -> Iterator[pa.RecordBatch]:
+    """The matches that end in a chunk of time, as rows."""
     schema = pa.ipc.read_schema(pa.py_buffer(job.schema))
-    events = sort_events(collected, job.keys)
-    for result in _results(plan, events, job, chunk.until):
+    for result in found:
         for number in range(len(plan.outputs)):
-            found = to_arrow(plan, result, number, schema, after=chunk.after)
-            yield from found.to_batches(max_chunksize=OUTPUT_ROWS)
+            own = to_arrow(plan, result, number, schema, chunk=None if chunk == ALWAYS else chunk)
+            yield from own.to_batches(max_chunksize=OUTPUT_ROWS)
 
 
-def _results(plan: Plan, events: Sorted, job: Job, last: int) -> Iterator[Result]:
-    """Feed the partition slice by slice: whole keys together, a key of many events in several slices."""
+def results(
+    plan: Plan,
+    events: Sorted,
+    job: Job,
+    last: int,
+    *,
+    whole_keys: bool = False,
+    begins: Mapping[int, Array] | None = None,
+) -> Iterator[Result]:
+    """Feed the partition slice by slice: whole keys together, a key of many events in several slices.
+
+    Args:
+        last: the last moment that detectors hear of.
+        whole_keys: no key is cut, however many events it has.
+        begins: for some detectors the first row of each key that they look at; only for whole keys.
+    """
     end = numbers(events.events, "end")
     state = initial(plan)
     index = pickle.loads(job.questions) if job.questions else None
     fresh = True  # the slice begins with a new key
-    for first, stop, whole in _slices(events.offsets, end):
+    for first, stop, whole in _slices(events.offsets, end, whole_keys=whole_keys):
         until = last if whole else int(end[stop - 1])
         part = events.events.slice(first, stop - first)
         batch = batch_of(plan, part, None, job.keys, index)
         if whole and fresh:
             batch = batch._replace(by_key=_by_key(batch, events.offsets, first, stop))
+        if begins is not None:
+            keys = slice(*np.searchsorted(events.offsets, [first, stop]).tolist())
+            batch = batch._replace(begins={number: rows[keys] - first for number, rows in begins.items()})
         result = feed(plan, state, batch, until, keep=not whole, limit=job.limit)
         state, fresh = initial(plan) if result.state is None else result.state, whole
         yield result
@@ -104,7 +125,7 @@ def _by_key(batch: Batch, offsets: Array, first: int, stop: int) -> ByKey:
     return ByKey(own, Keys(tuple(batch.keys), stop - first).take(own[:-1]))
 
 
-def _slices(offsets: Array, end: Array) -> Iterator[tuple[int, int, bool]]:
+def _slices(offsets: Array, end: Array, *, whole_keys: bool = False) -> Iterator[tuple[int, int, bool]]:
     """From where to where to feed at once, and whether nothing more comes for these keys. No moment is cut in two."""
     first, last = 0, int(offsets[-1])
     while first < last:
@@ -112,7 +133,7 @@ def _slices(offsets: Array, end: Array) -> Iterator[tuple[int, int, bool]]:
         stop = int(offsets[key])
         if stop <= first:  # this key alone has more
             stop = int(offsets[key + 1])
-            while stop - first > SLICE:
+            while stop - first > SLICE and not whole_keys:
                 # The first row that ends later than the last of the slice.
                 cut = first + int(np.searchsorted(end[first:stop], end[first + SLICE - 1], "right"))
                 if cut == stop:
@@ -129,9 +150,10 @@ def sort_events(batches: list[pa.RecordBatch], keys: int) -> Sorted:
     Columns are sorted one after the other, so that there are never two copies of more than one of them beside what came.
     """
     # Pieces that tell of different times are put in their order, so that often nothing is left to sort by time.
-    batches.sort(key=lambda batch: batch.column("end")[0].as_py())
-    table = _joined(batches)
+    pieces = sorted((one for one in batches if one.num_rows), key=lambda one: one.column("end")[0].as_py())
+    table = _joined(pieces or batches[:1])
     batches.clear()
+    pieces.clear()
     end = numbers(table, "end")
     start = numbers(table, "start") if "start" in table.column_names else end
     codes, count = np.zeros(len(end), np.int64), 1

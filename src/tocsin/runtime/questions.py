@@ -71,6 +71,14 @@ class Index(NamedTuple):
     domain: Array  # uint64 (words,): the bits that make a pattern look at an event
 
     @property
+    def asked(self) -> Array:
+        """The bits of all questions: uint64 (words,)."""
+        asked = self.simple.copy()
+        for bit, _ in self.others:
+            asked[bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
+        return asked
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """For each code of a row, how many values it can have."""
         sizes: dict[int, int] = {}

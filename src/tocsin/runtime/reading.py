@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from tocsin.errors import InputError
 from tocsin.runtime import questions as rq
-from tocsin.runtime.chunks import pack_chunks
+from tocsin.runtime.chunks import Layout, pack_chunks
 from tocsin.runtime.pack import pack_table, units
 from tocsin.runtime.program import Array
 from tocsin.runtime.xxhash import row_hash
@@ -64,6 +64,7 @@ class ReadJob(NamedTuple):
     shards: int
     overlap: int | None = None  # without keys, how long a match can last, if time is cut into chunks
     bounds: tuple[int, ...] = ()  # and where it is cut
+    layout: Layout | None = None  # if tasks detect in what they read; `tasks` and `shards` say nothing then
 
 
 def pack_asked(
@@ -145,11 +146,10 @@ def _answers(index: rq.Index, codes: Array, numbers: Array, distinct: Array) -> 
         return rq.code_columns(index, codes)
     bits = rq.answers(index, distinct).view(np.int64)
     columns = {}
-    for word in range(index.words):
-        own = bits[:, word]
-        least, most = own.min(initial=0), own.max(initial=0)
-        width = next(w for w in (8, 16, 32, 64) if -(1 << (w - 1)) <= least and most < 1 << (w - 1))
-        columns[f"bits{word}"] = pa.array(own.astype(f"int{width}")[numbers])
+    for word, asked in enumerate(index.asked.tolist()):
+        # By what can be answered and not by what was, so that all pieces of a table have the same type.
+        width = next(w for w in (8, 16, 32, 64) if w == 64 or asked < 1 << (w - 1))
+        columns[f"bits{word}"] = pa.array(bits[:, word].astype(f"int{width}")[numbers])
     return columns
 
 

@@ -39,7 +39,7 @@ from tocsin.spark.lines import (
     stream_plan,
     too_far_ahead,
 )
-from tocsin.spark.parquet import detect_parquet, plan_reading, read_parquet
+from tocsin.spark.parquet import cannot_cut, detect_parquet, plan_reading, read_parquet
 from tocsin.spark.questions import NoArrowForm, run_asked
 from tocsin.spark.rules import detect_with_rules, rule_columns_of, rules_of
 from tocsin.spark.session import local_session
@@ -193,12 +193,8 @@ def detect(
         ports=ports,
     )
     table, columns, compiled, catalog, carried = plan.parts
-    if cut == "time" and overlap(compiled) is None:
-        raise InputError(
-            "cannot-cut",
-            "the pattern cannot be looked for in pieces of time: it has no longest match, or depends on earlier matches",
-            hint="bound it by a timer, as in ([A], [B])_{T1=1h}, without matches = leftmost; or leave cut out",
-        )
+    if cut == "time" and overlap(compiled, chains=not isinstance(events, DataFrame)) is None:
+        raise cannot_cut("it has no longest match, or depends on earlier matches")
     if not isinstance(events, DataFrame):
         found = detect_parquet(*plan.parts, unreadable, max_partial_matches, cut)
         if isinstance(found, DataFrame):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from tocsin.automata.span import overlap
 from tocsin.errors import InputError
 from tocsin.events import MICROSECONDS, Catalog
 from tocsin.runtime.chunks import far_apart
+from tocsin.runtime.direct import detect_laid_out
 from tocsin.runtime.pack import PACKED
 from tocsin.runtime.program import travelling
 from tocsin.runtime.reading import BIT_WORDS, Moment, ReadJob, Recipe, open_parquet, read_events
@@ -32,13 +32,22 @@ from tocsin.runtime.xxhash import is_hashable
 from tocsin.spark.columns import EventColumns
 from tocsin.spark.files import whole_path
 from tocsin.spark.job import detect_packed, job_of, prepare, taken_fields
+from tocsin.spark.layout import lay_out, times_of
 from tocsin.spark.parquet_files import CannotReadError, RowGroup, deal, local_files, row_groups, schema_of
 from tocsin.spark.questions import Asked, NoArrowForm, arrow_questions, type_at
 from tocsin.spark.sent import sends
 from tocsin.spark.session import is_remote
 
 _SKEWED = 2  # times the events of a task, if all had as many
-_EPOCH_DAY = date(1970, 1, 1).toordinal()
+
+
+def cannot_cut(reason: str) -> InputError:
+    """The error that a pattern cannot be looked for in pieces of time."""
+    return InputError(
+        "cannot-cut",
+        f"the pattern cannot be looked for in pieces of time: {reason}",
+        hint="bound it by a timer, as in ([A], [B])_{T1=1h}, without matches = leftmost; or leave cut out",
+    )
 
 
 def read_parquet(spark: SparkSession, path: str | Path) -> DataFrame:
@@ -76,7 +85,10 @@ def detect_parquet(
     job, schema = job_of(prepared, frame, columns, compiled, carried, limit)
     if compiled.plan.words > BIT_WORDS:
         job = job._replace(questions=pickle.dumps(reading.questions, protocol=5))
-    tasks = frame.sparkSession.range(0, len(reading.tasks), 1, max(1, len(reading.tasks)))
+    count = len(reading.tasks if reading.layout is None else reading.layout.chunks)
+    tasks = frame.sparkSession.range(0, count, 1, max(1, count))
+    if reading.layout is not None:
+        return tasks.mapInArrow(partial(detect_laid_out, reading, job), from_arrow_schema(schema))
     packed = tasks.mapInArrow(partial(read_events, reading), from_arrow_schema(PACKED))
     return detect_packed(packed, job, schema, reading.shards, chunks=reading.overlap is not None)
 
@@ -136,13 +148,20 @@ def _plan(
     start, end = (_moment(name, schema, columns.time_unit) for name in columns.time)
     id = columns.id
     partitions = int(str(spark.conf.get("spark.sql.shuffle.partitions")))
-    apart = overlap(compiled)
-    if columns.key and cut != "time" and (cut == "key" or not _is_skewed(groups, columns.key, partitions)):
+    cores = spark.sparkContext.defaultParallelism
+    apart, longest = overlap(compiled), overlap(compiled, chains=True)
+    layout = None
+    if longest is not None and cut != "key":
+        layout = lay_out(groups, end, longest, chains=apart is None, cores=cores)
+    if cut == "time" and apart is None and layout is None:
+        raise cannot_cut("the files do not tell of the order of time")
+    by_key = cut != "time" and bool(columns.key)
+    if layout is not None or (by_key and (cut == "key" or not _is_skewed(groups, columns.key, partitions))):
         apart = None
     bounds = () if apart is None else _bounds(groups, end, partitions, apart)
     apart = apart if bounds or not columns.key else None
     return ReadJob(
-        tasks=deal(groups, spark.sparkContext.defaultParallelism),
+        tasks=deal(groups, cores) if layout is None else (),
         columns=read,
         coded=tuple(name for name in texts if name in read),
         start=start,
@@ -165,6 +184,7 @@ def _plan(
         shards=partitions if columns.key and apart is None else len(bounds) + 1,
         overlap=apart,
         bounds=bounds,
+        layout=layout,
     )
 
 
@@ -188,33 +208,16 @@ def _bounds(groups: Sequence[RowGroup], end: Moment, chunks: int, apart: int) ->
 
     Where the moments lie makes no difference to what is found.
     """
-    spans = []
-    for group in groups:
-        if group.times is None:
-            return ()
-        spans.append((*(_reckoned(moment, end) for moment in group.times), group.rows))
-    if not spans:
+    spans = times_of(groups, end)
+    if spans is None:
         return ()
     # As if the events of a row group were spread evenly over its time.
-    moments = np.concatenate([np.linspace(first, last, 64) for first, last, _ in spans])
-    weights = np.repeat([rows for _, _, rows in spans], 64)
+    moments = np.concatenate([np.linspace(first, last, 64) for first, last in spans])
+    weights = np.repeat([group.rows for group in groups], 64)
     order = np.argsort(moments, kind="stable")
     shares = np.cumsum(weights[order]) / weights.sum()
     places = np.searchsorted(shares, np.arange(1, chunks) / chunks)
     return tuple(far_apart([int(moments[order][place]) for place in places], apart).tolist())
-
-
-def _reckoned(value: object, moment: Moment) -> float:
-    """About when something was, of a value of a time column."""
-    match value:
-        case datetime():
-            return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp() * MICROSECONDS["s"]
-        case date():
-            return value.toordinal() * MICROSECONDS["d"] - _EPOCH_DAY * MICROSECONDS["d"]
-        case int() | float():
-            return value / 1000 if moment.form == "nanoseconds" else float(value * moment.factor)
-        case _:
-            raise TypeError(f"{value!r} is no time")
 
 
 def _required(columns: EventColumns) -> Iterator[tuple[str, str]]:

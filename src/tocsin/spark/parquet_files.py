@@ -207,10 +207,15 @@ def agrees(type: T.DataType, own: pa.DataType) -> bool:
             return False
 
 
-def deal(groups: Sequence[RowGroup], cores: int) -> tuple[tuple[tuple[str, int], ...], ...]:
-    """The row groups of each task: as many tasks as there are cores, or more if that is too much for one."""
+def task_count(groups: Sequence[RowGroup], cores: int) -> int:
+    """As many tasks as there are cores, or a multiple of that if it is too much for one."""
     wanted = -(-sum(group.bytes for group in groups) // _TASK_BYTES)
-    count = min(len(groups), max(cores, -(-wanted // cores) * cores))
+    return max(cores, -(-wanted // cores) * cores)
+
+
+def deal(groups: Sequence[RowGroup], cores: int) -> tuple[tuple[tuple[str, int], ...], ...]:
+    """The row groups of each task."""
+    count = min(len(groups), task_count(groups, cores))
     tasks: list[list[RowGroup]] = [[] for _ in range(count)]
     load = [0] * count
     # The largest first, each to the task that has least to do.

@@ -1,0 +1,119 @@
+"""How the events of Parquet files lie in time, and the chunks of it that tasks read and detect in by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from itertools import pairwise
+
+import numpy as np
+
+from tocsin.events import MICROSECONDS
+from tocsin.runtime.chunks import ALWAYS, Chunk, Layout
+from tocsin.runtime.direct import LEAD
+from tocsin.runtime.program import Array
+from tocsin.runtime.reading import Moment
+from tocsin.spark.parquet_files import RowGroup, task_count
+
+_TWICE = (
+    0.5  # of the rows, that may be read more than once; if it were more, it costs less to let events travel
+)
+_FEW = 2_000_000  # rows that one task has read and searched before events could have travelled to others
+_SLACK = 1_000  # microseconds by which a reckoned moment may be wrong
+_EPOCH_DAY = date(1970, 1, 1).toordinal()
+
+
+def lay_out(
+    groups: Sequence[RowGroup], end: Moment, longest: int, *, chains: bool, cores: int
+) -> Layout | None:
+    """The chunks that tasks can read for themselves; None if events lie too mixed for that.
+
+    Args:
+        end: how the times of the groups are reckoned.
+        longest: how many microseconds a match can last.
+        chains: whether what is found in a chunk can depend on matches that ended before it.
+    """
+    spans = times_of(groups, end)
+    if spans is None:
+        return None
+    least, most = spans[:, 0] - _SLACK, spans[:, 1] + _SLACK
+    rows = np.array([group.rows for group in groups])
+    around = (LEAD * longest, longest) if chains else (longest, 0)
+    for count in _counts(groups, int(rows.sum()), cores):
+        chunks = _chunks(most, rows, around, count)
+        if chunks is not None and _read_twice(chunks, least, most, rows, around) <= _TWICE * rows.sum():
+            break
+    else:
+        return None
+    files = tuple(dict.fromkeys(group.file for group in groups))
+    return Layout(
+        files,
+        np.array([files.index(group.file) for group in groups]),
+        np.array([group.number for group in groups]),
+        least,
+        most,
+        chunks,
+        longest,
+    )
+
+
+def _counts(groups: Sequence[RowGroup], rows: int, cores: int) -> list[int]:
+    """Into how many chunks to cut, the best number first."""
+    wanted = [task_count(groups, cores), cores] + [1] * (rows <= _FEW)
+    return [count for count in dict.fromkeys(wanted) if count <= len(groups)]
+
+
+def times_of(groups: Sequence[RowGroup], end: Moment) -> Array | None:
+    """About when the first and the last event of each group ended, in microseconds: int64 (groups, 2), if all files tell."""
+    spans = []
+    for group in groups:
+        if group.times is None:
+            return None
+        spans.append([_reckoned(moment, end) for moment in group.times])
+    return np.array(spans, np.float64).astype(np.int64) if spans else None
+
+
+def _reckoned(value: object, moment: Moment) -> float:
+    """About when something was, of a value of a time column."""
+    match value:
+        case datetime():
+            return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp() * MICROSECONDS["s"]
+        case date():
+            return value.toordinal() * MICROSECONDS["d"] - _EPOCH_DAY * MICROSECONDS["d"]
+        case int() | float():
+            return value / 1000 if moment.form == "nanoseconds" else float(value * moment.factor)
+        case _:
+            raise TypeError(f"{value!r} is no time")
+
+
+def _chunks(most: Array, rows: Array, around: tuple[int, int], count: int) -> tuple[Chunk, ...] | None:
+    """So many chunks that end where groups end, with about as much to read for each; None if there are not so many."""
+    order = np.argsort(most, kind="stable")
+    ends, upto = most[order], np.cumsum(rows[order])
+    # What is read before and behind a chunk counts as well; the first and the last have only one of it.
+    pace = upto[-1] / max(1, int(ends[-1] - ends[0]))
+    before, behind = (min(pace * length, upto[-1] / count) for length in around)
+    share = (upto[-1] + (count - 1) * (before + behind)) / count
+    wanted = [share * n - before * (n - 1) - behind * n for n in range(1, count)]
+    cuts = [int(ends[min(int(np.searchsorted(upto, rows)), len(ends) - 1)]) for rows in wanted]
+    edges = [ALWAYS.after, *cuts, ALWAYS.until]
+    ascend = all(earlier < later for earlier, later in pairwise(edges))
+    if not ascend or (cuts and cuts[-1] >= ends[-1]):
+        return None
+    return tuple(Chunk(after, until) for after, until in pairwise(edges))
+
+
+def _read_twice(
+    chunks: Sequence[Chunk], least: Array, most: Array, rows: Array, around: tuple[int, int]
+) -> int:
+    """How many rows more are read than there are."""
+    before, behind = around
+    read = 0
+    for after, until in chunks:
+        # As plain whole numbers, which do not overflow at the ends of time.
+        own = [
+            m > after - before and e <= until + behind
+            for m, e in zip(most.tolist(), least.tolist(), strict=True)
+        ]
+        read += int(rows[np.array(own)].sum())
+    return read - int(rows.sum())
