@@ -133,6 +133,8 @@ def _settings(app_name: str, tasks: int, shuffle_partitions: int, folder: Path) 
         # than all else Spark does with a row.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
         "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
+        # Workers are forked from a process that has imported what they need.
+        "spark.python.daemon.module": "tocsin.spark.daemon",
         # Otherwise Spark makes a folder in whatever directory the user happens to be in.
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
