@@ -135,6 +135,11 @@ def _settings(app_name: str, tasks: int, shuffle_partitions: int, folder: Path) 
         "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
         # Workers are forked from a process that has imported what they need.
         "spark.python.daemon.module": "tocsin.spark.daemon",
+        # Spark's other way to write the files of a checkpoint starts some ten processes (chmod, readlink) for each file on a
+        # local disk, which takes long for a small micro-batch. Both ways write a file under another name and rename it.
+        "spark.sql.streaming.checkpointFileManagerClass": (
+            "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+        ),
         # Otherwise Spark makes a folder in whatever directory the user happens to be in.
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
