@@ -20,6 +20,17 @@ from tocsin.spark.jvm import quiet_java_options, start_jvm
 
 _GIB = 1024**3
 
+# Only where driver and workers are of one machine, and so surely have the same packages and the same disk.
+_ON_ONE_MACHINE = {
+    # Workers are forked from a process that has imported what they need.
+    "spark.python.daemon.module": "tocsin.spark.daemon",
+    # Spark's other way to write the files of a checkpoint starts some ten processes (chmod, readlink) for each file on a
+    # local disk, which takes long for a small micro-batch. Both ways write a file under another name and rename it.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+}
+
 # Two threads that start at once must get the same session.
 _starting = threading.Lock()
 _javas: list[Java] = []  # the one that was started, for the line that says which
@@ -54,6 +65,8 @@ def _new_session(
     for name, value in extra_conf.items():
         added = name == "spark.driver.extraJavaOptions"
         settings[name] = f"{settings[name]} {value}" if added else value
+    if settings["spark.master"].startswith("local"):
+        settings = _ON_ONE_MACHINE | settings
     context = _start(settings)
     if "spark.log.level" not in settings:
         context.setLogLevel("ERROR")
@@ -133,13 +146,6 @@ def _settings(app_name: str, tasks: int, shuffle_partitions: int, folder: Path) 
         # than all else Spark does with a row.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
         "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
-        # Workers are forked from a process that has imported what they need.
-        "spark.python.daemon.module": "tocsin.spark.daemon",
-        # Spark's other way to write the files of a checkpoint starts some ten processes (chmod, readlink) for each file on a
-        # local disk, which takes long for a small micro-batch. Both ways write a file under another name and rename it.
-        "spark.sql.streaming.checkpointFileManagerClass": (
-            "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-        ),
         # Otherwise Spark makes a folder in whatever directory the user happens to be in.
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
