@@ -31,6 +31,10 @@ _ON_ONE_MACHINE = {
     ),
 }
 
+# Java would begin with room for the classes of a small program, and collect garbage each time that Spark outgrows it. It takes
+# the little that is left then as a reason for a small heap, which small micro-batches fill again and again.
+_JAVA = "-Xss4m -XX:MetaspaceSize=256m"
+
 # Two threads that start at once must get the same session.
 _starting = threading.Lock()
 _javas: list[Java] = []  # the one that was started, for the line that says which
@@ -137,7 +141,7 @@ def _settings(app_name: str, tasks: int, shuffle_partitions: int, folder: Path) 
         "spark.app.name": app_name,
         "spark.master": f"local[{tasks}]",
         "spark.driver.memory": f"{driver_memory(_physical_memory()) // 1024**2}m",
-        "spark.driver.extraJavaOptions": f"{quiet_java_options(folder)} -Xss4m",
+        "spark.driver.extraJavaOptions": f"{quiet_java_options(folder)} {_JAVA}",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
