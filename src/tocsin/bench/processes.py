@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 _PROC = Path("/proc")
 _EVERY = 0.1  # seconds between two looks
-_WORKER = b"pyspark.daemon"  # in the command of Spark's Python workers
+_WORKER = b"spark.daemon"  # in the command of Spark's Python workers
 
 
 class Outcome(NamedTuple):

@@ -20,6 +20,21 @@ from tocsin.spark.jvm import quiet_java_options, start_jvm
 
 _GIB = 1024**3
 
+# Only where driver and workers are of one machine, and so surely have the same packages and the same disk.
+_ON_ONE_MACHINE = {
+    # Workers are forked from a process that has imported what they need.
+    "spark.python.daemon.module": "tocsin.spark.daemon",
+    # Spark's other way to write the files of a checkpoint starts some ten processes (chmod, readlink) for each file on a
+    # local disk, which takes long for a small micro-batch. Both ways write a file under another name and rename it.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+}
+
+# Java would begin with room for the classes of a small program, and collect garbage each time that Spark outgrows it. It takes
+# the little that is left then as a reason for a small heap, which small micro-batches fill again and again.
+_JAVA = "-Xss4m -XX:MetaspaceSize=256m"
+
 # Two threads that start at once must get the same session.
 _starting = threading.Lock()
 _javas: list[Java] = []  # the one that was started, for the line that says which
@@ -54,6 +69,8 @@ def _new_session(
     for name, value in extra_conf.items():
         added = name == "spark.driver.extraJavaOptions"
         settings[name] = f"{settings[name]} {value}" if added else value
+    if settings["spark.master"].startswith("local"):
+        settings = _ON_ONE_MACHINE | settings
     context = _start(settings)
     if "spark.log.level" not in settings:
         context.setLogLevel("ERROR")
@@ -124,7 +141,7 @@ def _settings(app_name: str, tasks: int, shuffle_partitions: int, folder: Path) 
         "spark.app.name": app_name,
         "spark.master": f"local[{tasks}]",
         "spark.driver.memory": f"{driver_memory(_physical_memory()) // 1024**2}m",
-        "spark.driver.extraJavaOptions": f"{quiet_java_options(folder)} -Xss4m",
+        "spark.driver.extraJavaOptions": f"{quiet_java_options(folder)} {_JAVA}",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
