@@ -1,8 +1,8 @@
 """The process that Spark's Python workers on this machine are forked from, with all that they need in it already.
 
 Spark's own process knows nothing of Arrow, pandas or our kernels, so every worker would import them for itself, all at once on
-few cores. Spark also lets every worker collect garbage after every task, which looks at each object there is: several times as
-much work as a small micro-batch. What is here before the first fork is not looked at again.
+few cores. Spark also lets every worker collect garbage after every task, which looks at each object there is, those of these
+modules too. What is here before the first fork is not looked at again.
 """
 
 from __future__ import annotations

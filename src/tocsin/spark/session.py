@@ -24,8 +24,8 @@ _GIB = 1024**3
 _ON_ONE_MACHINE = {
     # Workers are forked from a process that has imported what they need.
     "spark.python.daemon.module": "tocsin.spark.daemon",
-    # Spark's other way to write the files of a checkpoint starts some ten processes (chmod, readlink) for each file on a
-    # local disk, which takes long for a small micro-batch. Both ways write a file under another name and rename it.
+    # Spark's other way to write the files of a checkpoint starts processes (chmod, readlink) for each file on a local
+    # disk, which takes long for a small micro-batch. Both ways write a file under another name and rename it.
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
