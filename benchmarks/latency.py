@@ -38,7 +38,7 @@ from tocsin.spark.brokers.nats_client import NatsServer, NatsSession, publish
 
 PIECE = 0.05  # seconds from one group of messages to the next
 KEYS = 1_000
-WARM = 30.0  # seconds that do not count, in which Java compiles what runs often
+WARM = 60.0  # seconds that do not count, in which Java compiles what runs often
 SCHEMA = "key int, type string, ts long"
 
 

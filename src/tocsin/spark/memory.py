@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, MutableMapping
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from tocsin.errors import InputError
@@ -20,6 +21,9 @@ from tocsin.spark.places import shard_places
 VERSION = 2  # of what a shard remembers
 MEMORY = "buckets"  # the variable of Spark's state that holds it: buckets by line and number, and beside them
 HEAD, OUTLINES, RULE_BOOK = (-1, 0), (-1, 1), (-1, 2)
+# As types and not as text, which each task would ask Java to read, four times in every micro-batch.
+_PLACE = T.StructType([T.StructField("line", T.IntegerType()), T.StructField("bucket", T.IntegerType())])
+_PACKED = T.StructType([T.StructField("packed", T.BinaryType())])
 _FIGURES = pa.schema(
     [
         pa.field("shard", pa.int32()),
@@ -62,7 +66,7 @@ class Memory(MutableMapping[tuple[int, int], bytes]):
     """
 
     def __init__(self, handle: StatefulProcessorHandle) -> None:
-        self._state = handle.getMapState(MEMORY, "line int, bucket int", "packed binary")
+        self._state = handle.getMapState(MEMORY, _PLACE, _PACKED)
 
     def __getitem__(self, key: tuple[int, int]) -> bytes:
         value = self._state.getValue(key)
