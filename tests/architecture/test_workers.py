@@ -24,6 +24,16 @@ def test_a_worker_of_a_replay_loads_the_policies_as_well() -> None:
     assert {m for m in done.stdout.split() if m.startswith("tocsin.spark.")} == {"tocsin.spark.replay_worker"}
 
 
+def test_what_workers_are_forked_from_compiles_no_patterns() -> None:
+    code = (
+        "import importlib, sys; from tocsin.spark.daemon import _NEEDED; [*map(importlib.import_module, _NEEDED)]; "
+        "print(*sorted(m for m in sys.modules if m.startswith('tocsin.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {module.split(".")[1] for module in done.stdout.split()}
+    assert loaded == {"errors", "events", "runtime", "spark", "values"}
+
+
 def test_the_package_itself_loads_nothing_heavy() -> None:
     code = "import sys, tocsin; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

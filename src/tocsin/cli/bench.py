@@ -67,7 +67,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--engines", metavar="NAME,…", help="what runs them; all that are installed")
     parser.add_argument("--window", metavar="TIME,…", help="of the workloads, in whole seconds; 1min")
     parser.add_argument("--cores", metavar="N,…", help="for every engine but tocsin-kernel; all there are")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="the first warms up; 3")
+    parser.add_argument("--rounds", type=int, default=6, metavar="N", help="the first warms up; 6")
     parser.add_argument(
         "--timeout",
         type=float,
