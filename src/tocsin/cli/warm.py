@@ -30,8 +30,10 @@ def add_parser(subparsers: Any) -> None:
 def run(_: argparse.Namespace) -> int:
     """Compile what is not compiled yet."""
     from tocsin.automata.execute import warm
+    from tocsin.spark.rehearsal import rehearse
 
     began = time.monotonic()
     warm()
+    rehearse()
     print(f"the kernels are compiled ({time.monotonic() - began:.1f} s)")
     return 0

@@ -45,10 +45,10 @@ def lay_out(
             break
     else:
         return None
-    files = tuple(dict.fromkeys(group.file for group in groups))
+    files = {file: number for number, file in enumerate(dict.fromkeys(group.file for group in groups))}
     return Layout(
-        files,
-        np.array([files.index(group.file) for group in groups]),
+        tuple(files),
+        np.array([files[group.file] for group in groups]),
         np.array([group.number for group in groups]),
         least,
         most,
@@ -64,13 +64,15 @@ def _counts(groups: Sequence[RowGroup], rows: int, cores: int) -> list[int]:
 
 
 def times_of(groups: Sequence[RowGroup], end: Moment) -> Array | None:
-    """About when the first and the last event of each group ended, in microseconds: int64 (groups, 2), if all files tell."""
-    spans = []
+    """About when the first and the last event of each group ended, in microseconds, if files tell: int64 (groups, 2)."""
+    spans: list[list[float]] = []
     for group in groups:
         if group.times is None:
             return None
         spans.append([_reckoned(moment, end) for moment in group.times])
-    return np.array(spans, np.float64).astype(np.int64) if spans else None
+    found = np.array(spans, np.float64)
+    # A time column of floating point numbers may hold what is no time.
+    return found.astype(np.int64) if len(found) and (np.abs(found) < ALWAYS.until).all() else None
 
 
 def _reckoned(value: object, moment: Moment) -> float:
@@ -106,14 +108,11 @@ def _chunks(most: Array, rows: Array, around: tuple[int, int], count: int) -> tu
 def _read_twice(
     chunks: Sequence[Chunk], least: Array, most: Array, rows: Array, around: tuple[int, int]
 ) -> int:
-    """How many rows more are read than there are."""
+    """About how many rows more are read than there are."""
     before, behind = around
-    read = 0
-    for after, until in chunks:
-        # As plain whole numbers, which do not overflow at the ends of time.
-        own = [
-            m > after - before and e <= until + behind
-            for m, e in zip(most.tolist(), least.tolist(), strict=True)
-        ]
-        read += int(rows[np.array(own)].sum())
+    # As numbers that do not overflow at the ends of time.
+    first, last = least.astype(np.float64), most.astype(np.float64)
+    read = sum(
+        int(rows[(last > after - before) & (first <= until + behind)].sum()) for after, until in chunks
+    )
     return read - int(rows.sum())

@@ -10,6 +10,7 @@ import pickle
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -124,9 +125,36 @@ def _plan(
     time_zone: str,
     cut: str | None,
 ) -> ReadJob:
-    schema, spark = frame.schema, frame.sparkSession
+    spark = frame.sparkSession
     if is_remote(spark):
         raise CannotReadError("a client of Spark Connect may not reach the files")
+    cluster = Cluster(
+        spark.sparkContext.defaultParallelism, int(str(spark.conf.get("spark.sql.shuffle.partitions")))
+    )
+    files = local_files(frame)
+    return read_job(frame.schema, files, columns, compiled, asked, carried, fail, time_zone, cut, cluster)
+
+
+class Cluster(NamedTuple):
+    """What there is to run on: how many tasks at once, and into how many partitions Spark shuffles."""
+
+    cores: int
+    partitions: int
+
+
+def read_job(
+    schema: T.StructType,
+    files: Sequence[str],
+    columns: EventColumns,
+    compiled: Compiled,
+    asked: Asked,
+    carried: Sequence[str],
+    fail: bool,
+    time_zone: str,
+    cut: str | None,
+    cluster: Cluster,
+) -> ReadJob:
+    """What tasks have to do to read these files, which are on this machine; raises `CannotReadError` if Arrow cannot."""
     hashed = [f.name for f in schema.fields if not isinstance(f.dataType, T.MapType | T.VariantType)]
     taken = [
         *(_value(name, schema, time_zone) for name in compiled.plan.columns),
@@ -143,12 +171,11 @@ def _plan(
         *carried,
     ]
     read = tuple(dict.fromkeys(name.split(".")[0] for name in needed))
-    groups = row_groups(local_files(frame), schema, read, columns.time[1])
+    groups = row_groups(files, schema, read, columns.time[1])
     texts = (axis.column.name.removeprefix("ask:") for axis in asked.index.axes if axis.column.kind == "text")
     start, end = (_moment(name, schema, columns.time_unit) for name in columns.time)
     id = columns.id
-    partitions = int(str(spark.conf.get("spark.sql.shuffle.partitions")))
-    cores = spark.sparkContext.defaultParallelism
+    cores, partitions = cluster
     apart, longest = overlap(compiled), overlap(compiled, chains=True)
     layout = None
     if longest is not None and cut != "key":

@@ -1,0 +1,83 @@
+"""Detection in a small file as workers do it, without Spark: afterwards every kernel that they need is compiled."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from tocsin.automata.compile import compile
+from tocsin.events import Catalog
+from tocsin.languages.registry import parse
+from tocsin.runtime.direct import detect_laid_out
+from tocsin.runtime.feed import MAX_TOKENS
+from tocsin.runtime.matches import match_schema
+from tocsin.runtime.partition import Job, detect_shards
+from tocsin.runtime.program import to_bytes
+from tocsin.runtime.reading import ReadJob, read_events
+from tocsin.spark.columns import EventColumns
+from tocsin.spark.parquet import Cluster, read_job
+from tocsin.spark.questions import Asked, arrow_questions
+
+_EVENTS = 600  # long enough that chunks are cut and chains are followed
+_KEYS = {"int": pa.int32(), "long": pa.int64(), "text": pa.string()}
+_PATTERNS = (
+    "([A], [B][C])_{T1=9s} with matches = leftmost",
+    "([A], [B(v > 0.5)][C])_{T1=9s} with matches = next",
+    "([A], [B][C])_{T1=9s}",
+    "([A], [B][C])_{T1=9s} with matches = any, take = count",
+)
+_KINDS = {"k": "int", "v": "float"}
+
+
+def rehearse() -> int:
+    """Detect with the usual types of keys, with events that travel and with events that do not; how many matches there are."""
+    found = 0
+    with tempfile.TemporaryDirectory(prefix="tocsin-warm-") as name:
+        for kind, type in _KEYS.items():
+            path = Path(name) / f"{kind}.parquet"
+            pq.write_table(_events(type), path, row_group_size=_EVENTS // 6)
+            for text in _PATTERNS:
+                for reading, job in _readings(path, text, type):
+                    found += _detect(reading, job)
+    return found
+
+
+def _events(key: pa.DataType) -> pa.Table:
+    numbers = list(range(_EVENTS))
+    return pa.table(
+        {
+            "time": pa.array([number * 500_000 for number in numbers], pa.timestamp("us", "UTC")),
+            "type": pa.array(["ABCD"[number * 7 % 11 % 4] for number in numbers]),
+            "k": pa.array([number % 3 for number in numbers]).cast(key),
+            "v": pa.array([number % 10 / 10 for number in numbers]),
+        }
+    )
+
+
+def _readings(path: Path, text: str, key: pa.DataType) -> Iterator[tuple[ReadJob, Job]]:
+    catalog = Catalog(common=_KINDS)
+    compiled = compile([parse(text, catalog=catalog)], points=True)
+    schema: T.StructType = from_arrow_schema(pq.read_schema(path))
+    columns = EventColumns("type", "", ("time", "time"), None, ("k",), None, None)
+    asked = arrow_questions(compiled, catalog, schema, columns, "UTC")
+    assert isinstance(asked, Asked), asked
+    job = Job(to_bytes(compiled.plan), match_schema(key, None).serialize().to_pybytes(), 1, MAX_TOKENS)
+    for cut in ("key", None):
+        files = [str(path)]
+        yield read_job(schema, files, columns, compiled, asked, (), True, "UTC", cut, Cluster(2, 2)), job
+
+
+def _detect(reading: ReadJob, job: Job) -> int:
+    count = len(reading.tasks if reading.layout is None else reading.layout.chunks)
+    tasks = [pa.record_batch([pa.array(range(count))], ["id"])]
+    if reading.layout is not None:
+        found = detect_laid_out(reading, job, tasks)
+    else:
+        found = detect_shards(job, read_events(reading, tasks))
+    return sum(batch.num_rows for batch in found)
