@@ -66,9 +66,7 @@ class Batch(NamedTuple):
     ordered: bool = False  # the rows are sorted by key and in the total order already
     signatures: Array | None = None  # int32 (R,): which row of `bits` an event has
     by_key: ByKey | None = None  # if it is known; the rows are sorted then
-    begins: Mapping[int, Array] | None = (
-        None  # for some detectors, the first row of each key that they look at
-    )
+    begins: Mapping[int, Array] | None = None  # the first row of each key that some detectors look at
 
 
 class Result(NamedTuple):

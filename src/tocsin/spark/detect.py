@@ -109,8 +109,9 @@ def detect(
         max_partial_matches: stop with an error when a key holds more partial matches than this at once, or one event
             completes more matches than this. What goes on in groups (see `tocsin explain`) counts by the events it holds.
         cut: `key` if each task is to have all events of some keys, `time` if it is to have the events of all keys in a piece of
-            the time axis, which is even if one key has most of the events. By default by key, or for Parquet files whatever
-            fits the keys; without a key by time. A pattern that needs all the past is never cut by time.
+            the time axis, which is even if one key has most of the events. By default by key, and without a key by time;
+            Parquet files by time if they lie in its order. A pattern that needs all the past is never cut by time; in a table,
+            `leftmost` does.
         delay: in a stream, how long after an event that is already there an earlier one may still arrive.
         detection: in a stream, when events are used, for patterns that do not say it themselves: `best-effort` (as they
             come), `guaranteed` (when every source has delivered something later), `probabilistic(0.95)`; by default `delay`
