@@ -26,7 +26,9 @@ def test_the_total_order(text: bool, events: list[tuple[int, int, int]], random:
     named: list[int] | list[str] = [f"é{id}" for id in ids] if text else ids
     codes, end, length = (np.array([e[i] for e in events], np.int64) for i in range(3))
     start = end - length
-    order, offsets = total_order(codes, 4, start, end, pa.array(named, pa.string() if text else pa.int64()))
+    order, offsets, _ = total_order(
+        codes, 4, start, end, pa.array(named, pa.string() if text else pa.int64())
+    )
     expected = sorted(range(len(events)), key=lambda i: (codes[i], end[i], start[i], named[i]))
     assert order.tolist() == expected
     assert offsets.tolist() == [int((codes < key).sum()) for key in range(5)]
@@ -35,5 +37,5 @@ def test_the_total_order(text: bool, events: list[tuple[int, int, int]], random:
 @pytest.mark.parametrize("spread", [3, 5_000, 2**50])
 def test_a_key_with_many_events_is_sorted_digit_by_digit(spread: int) -> None:
     end = np.random.default_rng(1).integers(-spread, spread, 5000)
-    order, _ = total_order(np.zeros(5000, np.int64), 1, end, end, None)
+    order, _, _ = total_order(np.zeros(5000, np.int64), 1, end, end, None)
     assert order.tolist() == np.argsort(end, kind="stable").tolist()

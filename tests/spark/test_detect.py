@@ -120,6 +120,18 @@ def test_attributes_that_are_carried_can_be_chosen(events: DataFrame) -> None:
     )
 
 
+def test_columns_of_matches_can_be_chosen(events: DataFrame) -> None:
+    asked = {"time": "t", "time_unit": "s", "id": "id", "key": "key"}
+    found = detect(events, "[A];[B]", columns=["end", "key"], **asked)
+    assert found.columns == ["end", "key"]
+    assert sorted(row.key for row in found.collect()) == ["x", "y"]
+    with pytest.raises(InputError, match="no column 'ends'") as caught:
+        detect(events, "[A];[B]", columns=["ends"], **asked)
+    assert caught.value.hint == "did you mean 'end'?"
+    with pytest.raises(InputError, match="no column of the matches"):
+        detect(events, "[A];[B]", columns=[], **asked)
+
+
 def test_fields_of_structs_are_attributes(spark: SparkSession) -> None:
     frame = spark.sql("select 'A' type, timestamp'2024-01-01' time, named_struct('name', 'jean') user")
     assert detect(frame, "[A(user.name = 'jean')]").count() == 1

@@ -58,6 +58,15 @@ def types_of(frame: DataFrame) -> dict[str, str]:
 # ECL: what is sent
 
 
+def test_columns_of_what_is_sent_can_be_chosen(events: DataFrame) -> None:
+    text = "parallel {repeat {push(x) {A}}, repeat {push(7) {C}}}"
+    whole = detect(events, text)
+    for wanted in (["value", "end"], ["match_id"], ["type"]):
+        found = detect(events, text, columns=wanted)
+        assert found.columns == wanted
+        assert sorted(found.collect()) == sorted(whole.select(*wanted).collect())
+
+
 def test_constants_share_one_table(events: DataFrame) -> None:
     found = detect(
         events, 'parallel {repeat {push(x) {A}}, repeat {push("low fuel") {B}}, repeat {push(7) {C}}}'

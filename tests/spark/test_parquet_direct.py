@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from spark.test_parquet import PATTERN, assert_same, random_table, written
+from spark.test_parquet import PATTERN, assert_same, random_table, rows, written
 from tocsin.automata.compile import compile
 from tocsin.bench.events import EventSet, SortedEvents
 from tocsin.bench.oracle import answer
@@ -64,6 +64,27 @@ def test_events_in_the_order_of_time_do_not_travel(spark: SparkSession, tmp_path
         assert assert_same(spark, path, {"all": PATTERN, "some": LEFTMOST}, key=key) > 30
     assert assert_same(spark, path, LEFTMOST, key="k", take="count") > 30
     assert assert_same(spark, path, LEFTMOST, key="k", time=["began", "time"]) > 30
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("key", ["k", None])
+def test_only_the_columns_that_are_wanted(
+    spark: SparkSession, tmp_path: Path, tied: bool, key: str | None
+) -> None:
+    table = random_table(33, 2_000, missing=0.0)
+    if tied:  # several events at a moment, whose ids decide their order although nobody asks for them
+        seconds = pc.floor_temporal(table.column("time"), multiple=5, unit="second")
+        table = table.set_column(table.column_names.index("time"), "time", seconds)
+    path = written(tmp_path, table)
+    patterns = {"all": PATTERN, "some": LEFTMOST, "counted": f"{LEFTMOST}, take = count"}
+    whole = detect(spark.read.parquet(str(path)), patterns, key=key)
+    for wanted in (["end", "start"], ["pattern", "key", "variables"], ["match_id"], ["constituents", "key"]):
+        expected = rows(whole.select(*wanted))
+        for events in (path, spark.read.parquet(str(path))):
+            found = detect(events, patterns, spark=spark, key=key, columns=wanted)
+            assert found.columns == wanted
+            assert rows(found) == expected
+    assert len(expected) > 100
 
 
 def test_events_in_no_order_travel(

@@ -126,8 +126,9 @@ def test_languages_that_send_events_send_the_same_in_a_stream(
 ) -> None:
     write(tmp_path / "in", [EVENTS[0], EVENTS[1] + EVENTS[2], EVENTS[3]])
     columns = {"time": "t", "time_unit": "s", "id": "id", "language": language}
-    run(tocsin.detect(stream(spark, tmp_path), text, delay="6s", **columns), tmp_path)
-    expected = told(tocsin.detect(table(spark, tmp_path), text, **columns))
+    wanted = ["what", "type", "end", "match_id"]
+    run(tocsin.detect(stream(spark, tmp_path), text, delay="6s", columns=wanted, **columns), tmp_path)
+    expected = told(tocsin.detect(table(spark, tmp_path), text, columns=wanted, **columns))
     assert told(spark.read.parquet(str(tmp_path / "out"))) == expected
     assert expected
 

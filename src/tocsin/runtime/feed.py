@@ -177,7 +177,7 @@ def _by_key(batch: Batch, known: Keys) -> tuple[Batch, ByKey]:
         return batch, ByKey(np.array([0, len(codes)]), keys)
     if batch.ordered and ascend(codes):
         return batch, ByKey(np.searchsorted(codes, np.arange(keys.size + 1)), keys)
-    order, offsets = total_order(codes, keys.size, batch.start, batch.end, batch.ids)
+    order, offsets, _ = total_order(codes, keys.size, batch.start, batch.end, batch.ids)
     return _sorted(batch, order), ByKey(offsets, keys)
 
 

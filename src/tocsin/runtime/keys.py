@@ -7,9 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from tocsin.runtime.compiling import kernel
 from tocsin.runtime.interning import Column
 from tocsin.runtime.program import Array
 from tocsin.values import kind
+
+_SPREAD = 4  # whole numbers that lie no further apart than so many times their count are looked up, and others hashed
 
 
 class Keys(NamedTuple):
@@ -67,8 +70,30 @@ def _codes(column: Column) -> tuple[Array, Column]:
         own = [numbers.setdefault((kind(value), value), len(numbers)) for value in column]
         return np.array(own, np.int64), [value for _, value in numbers]
     plain = _plain(column)
+    if pa.types.is_integer(plain.type) and not plain.null_count and len(plain):
+        values = plain.to_numpy(zero_copy_only=False)
+        least, most = int(values.min()), int(values.max())
+        if most - least < _SPREAD * len(values):
+            codes, firsts = _near(values.astype(np.int64, copy=False), least, most - least + 1)
+            return codes, plain.take(pa.array(firsts))
     coded = plain.dictionary_encode(null_encoding="encode")
     return coded.indices.to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary
+
+
+@kernel
+def _near(values, least, size):  # type: ignore[no-untyped-def]
+    """The number of each of values that lie within `size` from the least, as they come, and the row in which each is first."""
+    known = np.full(size, -1, np.int64)
+    codes, firsts = np.empty(len(values), np.int64), np.empty(min(size, len(values)), np.int64)
+    count = 0
+    for row in range(len(values)):
+        place = values[row] - least
+        if known[place] < 0:
+            known[place] = count
+            firsts[count] = row
+            count += 1
+        codes[row] = known[place]
+    return codes, firsts[:count].copy()
 
 
 def _concatenated(before: Column, column: Column) -> Column:

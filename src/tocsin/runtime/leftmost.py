@@ -114,7 +114,8 @@ def find(tables: Tables, stages: Stages, letters: Array, events: Events) -> Matc
     count = _find(
         events.offsets, letters, events.signature, events.start, events.end, events.ref,
         stages.moves, stages.move_at, stages.leaving, stages.leaving_at, stages.then, stages.back, stages.starts,
-        tables.window, np.empty(most + 1, np.int64), np.empty(most, np.int64), np.empty((most, BEGUN_WIDTH), np.int64),
+        tables.window, np.empty(most + 1, np.int64), np.empty(most + 1, np.int64), np.empty(most, np.int64),
+        np.empty((most, BEGUN_WIDTH), np.int64),
         np.empty((len(stages.then), QUEUE_WIDTH), np.int64), np.empty((len(stages.then), QUEUE_WIDTH), np.int64),
         found, parts,
     )  # fmt: skip
@@ -153,6 +154,7 @@ def _find(  # type: ignore[no-untyped-def]
     starts,
     window,
     seen,
+    means,
     trail,
     begun,
     queues,
@@ -162,52 +164,53 @@ def _find(  # type: ignore[no-untyped-def]
 ):
     """How many matches were found.
 
-    `seen`, `trail` and `begun` have room for the rows of any key, `queues` and `arriving` for the stages, the last two for all
-    matches there can be.
+    `seen`, `means`, `trail` and `begun` have room for the rows of any key, `queues` and `arriving` for the stages, the last two
+    for all matches there can be.
     """
     matches, stop = 0, 0
     for key in range(len(offsets) - 1):
         # Most rows mean nothing. They are left out without a branch, which no processor could foresee.
         rows = 0
         for row in range(offsets[key], offsets[key + 1]):
-            seen[rows] = row
-            rows += letters[signature[row]] != 0
+            letter = letters[signature[row]]
+            seen[rows], means[rows] = row, letter
+            rows += letter != 0
         queues[:] = -1
         count, begin = 0, 0
         for now in range(rows):
-            row = seen[now]
-            letter = letters[signature[row]]
-            since = row_end[row] - window
-            first, last = move_at[letter], move_at[letter + 1]
-            best = count
-            for at in range(first, last):
-                stage = moves[at, FROM]
-                head = queues[stage, HEAD]
-                if head >= 0 and moves[at, TO] == EMIT:
-                    while head >= 0 and row_end[seen[begun[head, START]]] < since:
-                        head = begun[head, NEXT]
-                    if head >= 0:
-                        best = min(best, head)
-                    head = -1
-                arriving[stage, HEAD], arriving[stage, TAIL] = head, queues[stage, TAIL]
-            if best < count:
-                stop = _found_again(
-                    letters, signature, row_start, row_end, row_ref, then, back, starts, seen, trail,
-                    begun[best, START], begun[best, START_SET], now, key, found, matches, parts, stop,
-                )  # fmt: skip
-                matches += 1
-                queues[:] = -1
-                count, begin = 0, starts[begin, letter, NEXT_START]
-                continue
-            for at in range(leaving_at[letter], leaving_at[letter + 1]):
-                queues[leaving[at], HEAD] = -1
-            for at in range(first, last):
-                stage, to = moves[at, FROM], moves[at, TO]
-                head, tail = arriving[stage, HEAD], arriving[stage, TAIL]
-                if head >= 0 and not _linked(queues, to, head, tail, begun):
-                    if row_end[seen[begun[queues[to, TAIL], START]]] >= since:
-                        return _GIVES_UP
-                    queues[to, HEAD], queues[to, TAIL] = head, tail  # nobody waits there any more
+            letter = means[now]
+            if count > 0:
+                since = row_end[seen[now]] - window
+                first, last = move_at[letter], move_at[letter + 1]
+                best = count
+                for at in range(first, last):
+                    stage = moves[at, FROM]
+                    head = queues[stage, HEAD]
+                    if head >= 0 and moves[at, TO] == EMIT:
+                        while head >= 0 and row_end[seen[begun[head, START]]] < since:
+                            head = begun[head, NEXT]
+                        if head >= 0:
+                            best = min(best, head)
+                        head = -1
+                    arriving[stage, HEAD], arriving[stage, TAIL] = head, queues[stage, TAIL]
+                if best < count:
+                    stop = _found_again(
+                        means, row_start, row_end, row_ref, then, back, starts, seen, trail,
+                        begun[best, START], begun[best, START_SET], now, key, found, matches, parts, stop,
+                    )  # fmt: skip
+                    matches += 1
+                    queues[:] = -1
+                    count, begin = 0, starts[begin, letter, NEXT_START]
+                    continue
+                for at in range(leaving_at[letter], leaving_at[letter + 1]):
+                    queues[leaving[at], HEAD] = -1
+                for at in range(first, last):
+                    stage, to = moves[at, FROM], moves[at, TO]
+                    head, tail = arriving[stage, HEAD], arriving[stage, TAIL]
+                    if head >= 0 and not _linked(queues, to, head, tail, begun):
+                        if row_end[seen[begun[queues[to, TAIL], START]]] >= since:
+                            return _GIVES_UP
+                        queues[to, HEAD], queues[to, TAIL] = head, tail  # nobody waits there any more
             stage = starts[begin, letter, BEGUN]
             if stage >= 0:
                 begun[count, START], begun[count, START_SET], begun[count, NEXT] = now, begin, -1
@@ -235,8 +238,7 @@ def _linked(queues, stage, head, tail, begun):  # type: ignore[no-untyped-def]
 
 @kernel
 def _found_again(  # type: ignore[no-untyped-def]
-    letters,
-    signature,
+    means,
     row_start,
     row_end,
     row_ref,
@@ -258,18 +260,18 @@ def _found_again(  # type: ignore[no-untyped-def]
 
     The way of a match is known at its end only. So stages are noted forwards, and events are taken backwards.
     """
-    letter = letters[signature[seen[first]]]
+    letter = means[first]
     stage, first_role = starts[begin, letter, BEGUN], starts[begin, letter, FIRST_ROLE]
     for at in range(first + 1, last + 1):
         trail[at] = stage
-        stage = then[stage, letters[signature[seen[at]]]]
+        stage = then[stage, means[at]]
     way, top = np.int64(0), stop
     earliest = row_start[seen[first]]
     for at in range(last, first - 1, -1):
         row = seen[at]
         role = first_role
         if at > first:
-            stage, letter, after = trail[at], letters[signature[row]], way
+            stage, letter, after = trail[at], means[at], way
             way = back[stage, letter, after, WAS]
             if back[stage, letter, after, TAKEN] == 0:
                 continue

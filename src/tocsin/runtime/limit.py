@@ -56,7 +56,7 @@ def _held_back(job: LimitJob, table: pa.Table) -> Array:
     )
     every = np.zeros(len(groups.dictionary), np.int64)
     every[codes] = np.array(job.every, np.int64)[numbers]
-    order, offsets = total_order(codes, len(every), start, end, table.column(job.id).combine_chunks())
+    order, offsets, _ = total_order(codes, len(every), start, end, table.column(job.id).combine_chunks())
     return repeated(order, offsets, end, every)  # type: ignore[no-any-return]
 
 

@@ -17,10 +17,13 @@ A timer has its name as role, `timer` as type and no id. Languages whose express
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tocsin.errors import InputError, did_you_mean
 from tocsin.runtime.chunks import Chunk
 from tocsin.runtime.feed import Result
 from tocsin.runtime.found import Matches
@@ -64,21 +67,59 @@ def match_schema(
     )
 
 
+OF_EVENTS = frozenset({"match_id", "constituents"})
+"""The columns that tell of the events of a match which they are, and not only when they were."""
+
+
+def chosen_columns(there: Sequence[str], wanted: Sequence[str] | None) -> list[str]:
+    """The columns of a table of matches that are wanted, in that order; by default all that are there."""
+    if wanted is None:
+        return list(there)
+    if not wanted:
+        hint = "name some, as in columns=['key', 'start', 'end']"
+        raise InputError("bad-option", "no column of the matches is wanted", hint=hint)
+    for name in wanted:
+        if name not in there:
+            hint = did_you_mean(name, there)
+            raise InputError("unknown-column", f"matches have no column {name!r}", hint=hint)
+    return list(dict.fromkeys(wanted))
+
+
 def to_arrow(
-    plan: Plan, result: Result, number: int, schema: pa.Schema, *, chunk: Chunk | None = None
+    plan: Plan,
+    result: Result,
+    number: int,
+    schema: pa.Schema,
+    *,
+    wanted: Sequence[str] | None = None,
+    chunk: Chunk | None = None,
 ) -> pa.Table:
     """The matches of one subscription, or those that end in a chunk of time.
 
-    The events of the result need columns `id`, `type` and `end`, and `start` if they have a length.
+    The events of the result need columns `id`, `type` and `end`, and `start` if they have a length; they need none if nothing
+    is sent and none of `OF_EVENTS` is wanted.
+
+    Args:
+        wanted: the columns of the schema that are made; by default all.
     """
     output = plan.outputs[number]
-    parts = [_of_detector(plan, result, number, detector, schema, chunk) for detector in output.detectors]
+    own = schema if wanted is None else pa.schema([schema.field(name) for name in wanted])
+    parts = [
+        _of_detector(plan, result, number, detector, schema, own, chunk) for detector in output.detectors
+    ]
     found = pa.concat_tables(parts)
-    return _with_own_ids(found) if plan.detectors[output.detectors[0]].emissions else found
+    sends = bool(plan.detectors[output.detectors[0]].emissions)
+    return _with_own_ids(found) if sends and "match_id" in own.names else found
 
 
 def _of_detector(
-    plan: Plan, result: Result, number: int, detector: int, schema: pa.Schema, chunk: Chunk | None
+    plan: Plan,
+    result: Result,
+    number: int,
+    detector: int,
+    schema: pa.Schema,
+    wanted: pa.Schema,
+    chunk: Chunk | None,
 ) -> pa.Table:
     output, own, matches = plan.outputs[number], plan.detectors[detector], result.matches[detector]
     leaves = open_leaves(plan, result, detector, matches)
@@ -90,21 +131,28 @@ def _of_detector(
         matches, leaves = chosen(matches, leaves, np.flatnonzero(mine[matches.emissions]))
     if output.where and len(matches.key):
         matches, leaves = chosen(matches, leaves, matches_that_hold(output.where, result.events, leaves))
-    ids = result.events.column("id").take(_indices(leaves)).combine_chunks()
-    copies = _copies(result, leaves)
-    keys, key = _keys(result, matches, schema.field("key").type)
-    columns = [
-        _match_ids(output, own, matches, leaves, ids, copies, keys, key),
-        pa.repeat(pa.scalar(output.name, pa.string()), len(matches.key)),
-        keys.take(pa.array(key)),
-        pa.array(matches.start, pa.int64()).cast(MOMENT),
-        pa.array(matches.end, pa.int64()).cast(MOMENT),
-        _constituents(result, leaves, _shown_ids(ids, copies), schema.field("constituents").type),
-        _variables(own, result, matches),
-    ]
-    if matches.emissions is not None:
-        columns += output_columns(result, own, matches, leaves, schema)
-    return pa.table(columns, schema=schema)
+    names = set(wanted.names)
+    columns = {
+        "pattern": pa.repeat(pa.scalar(output.name, pa.string()), len(matches.key)),
+        "start": pa.array(matches.start, pa.int64()).cast(MOMENT),
+        "end": pa.array(matches.end, pa.int64()).cast(MOMENT),
+    }
+    if names & {"match_id", "key"}:
+        keys, key = _keys(result, matches, schema.field("key").type)
+        columns["key"] = keys.take(pa.array(key))
+    if names & OF_EVENTS:
+        ids = result.events.column("id").take(_indices(leaves)).combine_chunks()
+        copies = _copies(result, leaves)
+    if "match_id" in names:
+        columns["match_id"] = _match_ids(output, own, matches, leaves, ids, copies, keys, key)
+    if "constituents" in names:
+        type = schema.field("constituents").type
+        columns["constituents"] = _constituents(result, leaves, _shown_ids(ids, copies), type)
+    if "variables" in names:
+        columns["variables"] = _variables(own, result, matches)
+    if names - columns.keys():
+        columns |= output_columns(result, own, matches, leaves, schema)
+    return pa.table([columns[name] for name in wanted.names], schema=wanted)
 
 
 def _with_own_ids(found: pa.Table) -> pa.Table:
@@ -117,7 +165,8 @@ def _with_own_ids(found: pa.Table) -> pa.Table:
     first = np.searchsorted(codes[order], codes[order])
     repeats = np.empty(len(codes), np.int64)
     repeats[order] = np.arange(len(codes)) - first
-    return found.set_column(0, found.schema.field(0), _numbered(coded.dictionary_decode(), repeats))
+    at = found.column_names.index("match_id")
+    return found.set_column(at, found.schema.field(at), _numbered(coded.dictionary_decode(), repeats))
 
 
 def _indices(leaves: Leaves) -> pa.Array:

@@ -15,19 +15,22 @@ _DIGIT = 11  # bits that are looked at in one pass: the counts of 2048 digits st
 
 def total_order(
     codes: Array, keys: int, start: Array, end: Array, ids: pa.Array | Array | None
-) -> tuple[Array, Array]:
-    """The rows sorted by key and in the total order within each key, and where each key's rows begin.
+) -> tuple[Array, Array, bool]:
+    """The rows sorted by key and in the total order within each key, where each key's begin, and whether any of a key are tied.
 
     Rows usually come as time went on, so that bringing those of a key together is all there is to do.
     """
     order, offsets = bucket(codes, keys)
-    if _sort_by_end(order, offsets, end):
+    if ascend(end) and not _may_be_tied(codes, end):
+        return order, offsets, False
+    ties = bool(_sort_by_end(order, offsets, end))
+    if ties:
         places = np.flatnonzero(_tied(order, offsets, end))
         tied = order[places]
         # Ties of one run are neighbours, and runs come in the order of key and end.
         run = np.cumsum(np.concatenate([[False], _differ(codes, tied) | _differ(end, tied)]))
         order[places] = tied[np.lexsort((_ranks(ids, tied), start[tied], run))]
-    return order, offsets
+    return order, offsets, ties
 
 
 def _differ(values: Array, rows: Array) -> Array:
@@ -74,6 +77,18 @@ def ascend(codes):  # type: ignore[no-untyped-def]
         if codes[row] < codes[row - 1]:
             return False
     return True
+
+
+@kernel
+def _may_be_tied(codes, end):  # type: ignore[no-untyped-def]
+    """Whether two rows of a key may have the same end, given rows in the order of their ends."""
+    for row in range(1, len(end)):
+        other = row - 1
+        while other >= 0 and end[other] == end[row]:
+            if codes[other] == codes[row] or row - other > _FEW:
+                return True
+            other -= 1
+    return False
 
 
 @kernel

@@ -22,7 +22,7 @@ from tocsin.runtime.program import Array, Detector, Emission, travelling
 
 def output_columns(
     result: Result, detector: Detector, matches: Matches, leaves: Leaves, schema: pa.Schema
-) -> list[pa.Array]:
+) -> dict[str, pa.Array]:
     """The columns of a schema from `what` on; there is no `output` where nothing sent has attributes."""
     assert matches.emissions is not None
     names = schema.names[schema.names.index("what") :]
@@ -37,10 +37,12 @@ def output_columns(
         parts["value"].append(pa.array([emission.value] * len(rows), pa.string()))
         if "output" in parts:
             parts["output"].append(_output(result, emission, leaves, rows, schema.field("output").type))
-    return [
-        pa.concat_arrays(parts[name]).take(back) if parts[name] else pa.array([], schema.field(name).type)
+    return {
+        name: pa.concat_arrays(parts[name]).take(back)
+        if parts[name]
+        else pa.array([], schema.field(name).type)
         for name in names
-    ]
+    }
 
 
 def _types(result: Result, emission: Emission, leaves: Leaves, rows: Array) -> pa.Array:

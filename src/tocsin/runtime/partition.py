@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from tocsin.runtime.chunks import ALWAYS, Chunk, chunk_of
 from tocsin.runtime.feed import Batch, ByKey, Result, feed
 from tocsin.runtime.keys import Keys, key_codes
-from tocsin.runtime.matches import to_arrow
+from tocsin.runtime.matches import OF_EVENTS, to_arrow
 from tocsin.runtime.ordering import same_moment, total_order
 from tocsin.runtime.pack import unpack, unpack_tables
 from tocsin.runtime.program import Array, Plan, from_bytes, travelling
@@ -42,6 +42,7 @@ class Job(NamedTuple):
     keys: int
     limit: int
     questions: bytes = b""  # a pickled `questions.Index`, if `code0`, … travel instead of `bits0`, …
+    wanted: tuple[str, ...] | None = None  # the columns of the schema that are reported; None for all
 
 
 class Sorted(NamedTuple):
@@ -81,8 +82,15 @@ def reported(plan: Plan, job: Job, found: Iterable[Result], chunk: Chunk) -> Ite
     schema = pa.ipc.read_schema(pa.py_buffer(job.schema))
     for result in found:
         for number in range(len(plan.outputs)):
-            own = to_arrow(plan, result, number, schema, chunk=None if chunk == ALWAYS else chunk)
+            within = None if chunk == ALWAYS else chunk
+            own = to_arrow(plan, result, number, schema, wanted=job.wanted, chunk=within)
             yield from own.to_batches(max_chunksize=OUTPUT_ROWS)
+
+
+def reports_events(plan: Plan, job: Job) -> bool:
+    """Whether anything is told of the events of matches but when they were."""
+    wanted = job.wanted is None or not OF_EVENTS.isdisjoint(job.wanted)
+    return wanted or any(detector.emissions for detector in plan.detectors)
 
 
 def results(
@@ -144,10 +152,15 @@ def _slices(offsets: Array, end: Array, *, whole_keys: bool = False) -> Iterator
         first = stop
 
 
+class TiedError(Exception):
+    """Events of a key have the same time, and no ids that tell their order."""
+
+
 def sort_events(batches: list[pa.RecordBatch], keys: int) -> Sorted:
     """The rows of the batches, sorted, with a column `copy` if rows are equal; `batches` is emptied as they are used.
 
-    Columns are sorted one after the other, so that there are never two copies of more than one of them beside what came.
+    Rows may have no `id`, unless it makes a difference, which is a `TiedError`. Columns are sorted one after the other, so
+    that there are never two copies of more than one of them beside what came.
     """
     # Pieces that tell of different times are put in their order, so that often nothing is left to sort by time.
     pieces = sorted((one for one in batches if one.num_rows), key=lambda one: one.column("end")[0].as_py())
@@ -159,8 +172,12 @@ def sort_events(batches: list[pa.RecordBatch], keys: int) -> Sorted:
     codes, count = np.zeros(len(end), np.int64), 1
     if keys:
         codes, count = key_codes([_whole(table.column(f"key{i}")) for i in range(keys)])
-    order, offsets = total_order(codes, count, start, end, _whole(table.column("id")))
-    table = with_copies(table, order, codes, end)
+    ids = _whole(table.column("id")) if "id" in table.column_names else None
+    order, offsets, ties = total_order(codes, count, start, end, ids)
+    if ties and ids is None:
+        raise TiedError
+    if ties:
+        table = with_copies(table, order, codes, end)
     del start, end, codes
     names, taken, rows = table.column_names, [], pa.array(order)
     while table.num_columns:

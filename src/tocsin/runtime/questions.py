@@ -273,6 +273,17 @@ def looked_at(index: Index, rows: Array) -> Array:
     return found  # type: ignore[no-any-return]
 
 
+@kernel
+def rows_of(numbers, wanted):  # type: ignore[no-untyped-def]
+    """The rows whose number is wanted, without a branch, which no processor could foresee."""
+    rows = np.empty(len(numbers) + 1, np.int64)
+    count = 0
+    for row in range(len(numbers)):
+        rows[count] = row
+        count += wanted[numbers[row]]
+    return rows[:count].copy()
+
+
 def signatures(index: Index, table: pa.Table) -> tuple[Array, Array]:
     """Of travelling rows with `code0`, …: a number for each row (int32), and the answers by that number: uint64 (U, words)."""
     columns = [table.column(f"code{place}").combine_chunks() for place in range(len(index.sizes))]

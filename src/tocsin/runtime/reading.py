@@ -46,6 +46,7 @@ class ReadJob(NamedTuple):
 
     tasks: tuple[tuple[tuple[str, int], ...], ...]  # for each task, its row groups: file and number
     columns: tuple[str, ...]  # of the files, that are read
+    bare: tuple[str, ...]  # those of them that are read if nothing is reported of an event
     coded: tuple[str, ...]  # those of them that come as dictionaries
     start: Moment
     end: Moment
@@ -65,6 +66,11 @@ class ReadJob(NamedTuple):
     overlap: int | None = None  # without keys, how long a match can last, if time is cut into chunks
     bounds: tuple[int, ...] = ()  # and where it is cut
     layout: Layout | None = None  # if tasks detect in what they read; `tasks` and `shards` say nothing then
+    reports: bool = True  # whether `id`, `type` and `attributes` of events are made
+
+    def without_reports(self) -> ReadJob:
+        """The same without what only tells one event from another."""
+        return self._replace(columns=self.bare, reports=False)
 
 
 def pack_asked(
@@ -87,7 +93,8 @@ def read_events(job: ReadJob, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.
     for batch in batches:
         for number in batch.column(0).to_pylist():
             for file, group in job.tasks[number]:
-                events = travelling_events(job, read_group(job, file, group))
+                with open_parquet(file, job.coded) as opened:
+                    events = travelling_events(job, read_group(job, opened, group))
                 if not events.num_rows:
                     continue
                 if job.overlap is None:
@@ -96,10 +103,9 @@ def read_events(job: ReadJob, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.
                     yield from pack_chunks(events, np.array(job.bounds, np.int64), job.overlap)
 
 
-def read_group(job: ReadJob, file: str, group: int) -> pa.Table:
+def read_group(job: ReadJob, opened: pq.ParquetFile, group: int) -> pa.Table:
     """The columns of a row group that are needed."""
-    with open_parquet(file, job.coded) as opened:
-        return opened.read_row_group(group, columns=list(job.columns), use_threads=False)
+    return opened.read_row_group(group, columns=list(job.columns), use_threads=False)
 
 
 def open_parquet(file: str, coded: Iterable[str] = ()) -> pq.ParquetFile:
@@ -114,9 +120,11 @@ def travelling_events(job: ReadJob, table: pa.Table) -> pa.Table:
     asked = {name: _asked(job, table, operand) for name, operand in job.asked.items()}
     codes = rq.codes(job.questions, pa.table(asked) if asked else _rows_only(table))
     numbers, distinct = rq.distinct(job.questions, codes)
-    wanted = rq.looked_at(job.questions, distinct)[numbers]
-    wanted &= ~_unreadable(job, table)
-    rows = np.flatnonzero(wanted)
+    wanted = rq.looked_at(job.questions, distinct)
+    unreadable = _unreadable(job, table)
+    rows = (
+        rq.rows_of(numbers, wanted) if unreadable is None else np.flatnonzero(wanted[numbers] & ~unreadable)
+    )
     # One piece a column, so that everything that follows is made of arrays.
     part = table.take(pa.array(rows)).combine_chunks()
     columns = {"end": _micros(part, job.end)}
@@ -124,12 +132,13 @@ def travelling_events(job: ReadJob, table: pa.Table) -> pa.Table:
         columns["start"] = _micros(part, job.start)
     for recipe in job.keys:
         columns[recipe.name] = _made(job, part, recipe)
-    columns["id"] = _ids(job, part)
-    columns["type"] = _types(job, part)
-    columns |= _answers(job.questions, codes[rows], numbers[rows], distinct)
+    if job.reports:
+        columns["id"] = _ids(job, part)
+        columns["type"] = _types(job, part)
+    columns |= _answers(job.questions, codes, rows, numbers, distinct)
     for recipe in job.taken:
         columns[recipe.name] = _made(job, part, recipe)
-    if job.carried is not None:
+    if job.reports and job.carried is not None:
         fields = [fitted(_column(part, field.name), field.type) for field in job.carried]
         columns["attributes"] = pa.StructArray.from_arrays(fields, fields=list(job.carried))
     return pa.table(columns)
@@ -140,32 +149,34 @@ def _rows_only(table: pa.Table) -> pa.Table:
     return pa.table({"": pa.nulls(table.num_rows)})
 
 
-def _answers(index: rq.Index, codes: Array, numbers: Array, distinct: Array) -> dict[str, pa.Array]:
-    """The answers of each row as bits, in types no wider than needed; of many questions, the codes instead."""
+def _answers(
+    index: rq.Index, codes: Array, rows: Array, numbers: Array, distinct: Array
+) -> dict[str, pa.Array]:
+    """The answers of some rows as bits, in types no wider than needed; of many questions, the codes instead."""
     if index.words > BIT_WORDS:
-        return rq.code_columns(index, codes)
+        return rq.code_columns(index, codes[rows])
+    own = numbers[rows]
     bits = rq.answers(index, distinct).view(np.int64)
     columns = {}
     for word, asked in enumerate(index.asked.tolist()):
         # By what can be answered and not by what was, so that all pieces of a table have the same type.
         width = next(w for w in (8, 16, 32, 64) if w == 64 or asked < 1 << (w - 1))
-        columns[f"bits{word}"] = pa.array(bits[:, word].astype(f"int{width}")[numbers])
+        columns[f"bits{word}"] = pa.array(bits[:, word].astype(f"int{width}")[own])
     return columns
 
 
-def _unreadable(job: ReadJob, table: pa.Table) -> Array:
-    """Which rows are no events, unless the first of them is an error."""
-    found = np.zeros(table.num_rows, np.bool_)
+def _unreadable(job: ReadJob, table: pa.Table) -> Array | None:
+    """Which rows are no events, if there may be any, unless the first of them is an error."""
     reasons = []
     for name, reason in job.required:
         if table.column(name).null_count:
-            missing = table.column(name).is_null().to_numpy()
-            reasons.append((missing, reason))
-            found |= missing
+            reasons.append((table.column(name).is_null().to_numpy(), reason))
     if job.start.column != job.end.column:
         backwards = pc.greater(_micros(table, job.start), _micros(table, job.end)).fill_null(False)
         reasons.append((np.asarray(backwards).astype(bool), "it ends before it starts"))
-        found |= reasons[-1][0]
+    if not reasons:
+        return None
+    found: Array = np.logical_or.reduce([missing for missing, _ in reasons])
     if job.fail and found.any():
         row = int(np.argmax(found))
         reason = next(reason for missing, reason in reasons if missing[row])

@@ -269,7 +269,7 @@ def _batch(plan: Plan, events: pa.Table, known: Keys, keys: int) -> Batch:
         codes, names = numbered(known, list(_key_columns(events, keys)))
     end = numbers(events, "end")
     start = numbers(events, "start") if "start" in events.column_names else end
-    order, offsets = total_order(codes, names.size, start, end, events.column("id").combine_chunks())
+    order, offsets, _ = total_order(codes, names.size, start, end, events.column("id").combine_chunks())
     events = with_copies(events, order, codes, end)
     if "copy" not in events.column_names:
         # The state keeps events of several batches in one table, and another batch may have copies.

@@ -8,7 +8,7 @@ questions of a table; those of Parquet files the Python tasks answer that read t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from tocsin.errors import InputError, did_you_mean
 from tocsin.events import Catalog
 from tocsin.languages.registry import ALIASES, parse, selection_of
 from tocsin.runtime.feed import MAX_TOKENS
+from tocsin.runtime.matches import chosen_columns
 from tocsin.runtime.reading import BIT_WORDS
 from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
 from tocsin.spark.compile_rules import RuleSettings
@@ -42,6 +43,7 @@ from tocsin.spark.lines import (
 from tocsin.spark.parquet import cannot_cut, detect_parquet, plan_reading, read_parquet
 from tocsin.spark.questions import NoArrowForm, run_asked
 from tocsin.spark.rules import detect_with_rules, rule_columns_of, rules_of
+from tocsin.spark.sent import sends
 from tocsin.spark.session import local_session
 from tocsin.spark.stream import found_in, run_stream
 
@@ -62,6 +64,7 @@ def detect(
     source: str | None = None,
     time_unit: str | None = None,
     attributes: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
     options: Mapping[str, object] | None = None,
     matches: str | None = None,
     take: str | None = None,
@@ -98,6 +101,8 @@ def detect(
         source: the column with the device or system an event is from; by default `source`, if there is one.
         time_unit: the unit of numeric time columns: s, ms, us or ns.
         attributes: the columns that constituents of matches carry; by default all others.
+        columns: the columns of the table of matches; by default all. Few are faster: what nobody asks for is not made, and
+            events whose ids are not asked for are not read whole.
         options: readings of the language, such as `restart` and `strong_scope`.
         matches: which matches are wanted of a pattern that does not say it itself: `each`, `any`, `next`, `leftmost` or
             `adjacent`.
@@ -142,7 +147,7 @@ def detect(
     if rules is not None:
         if rule_changes not in ("drop", "keep"):
             raise InputError("bad-option", f"rule_changes cannot be {rule_changes!r}", hint="drop or keep")
-        return _with_rules(
+        told = _with_rules(
             events,
             rules,
             pattern,
@@ -172,6 +177,7 @@ def detect(
                 "ports": ports,
             },
         )
+        return _only(told, columns)
     plan = _plan(
         events,
         pattern,
@@ -193,24 +199,36 @@ def detect(
         assembly=assembly,
         ports=ports,
     )
+    if plan.table.isStreaming:
+        return _only(_in_stream(plan, streaming, unreadable, max_partial_matches), columns)
+    return _in_table(plan, not isinstance(events, DataFrame), unreadable, max_partial_matches, cut, columns)
+
+
+def _only(told: DataFrame, columns: Sequence[str] | None) -> DataFrame:
+    """Some columns of what a stream tells. It keeps all, because what it remembers is the same whatever is asked for."""
+    return told if columns is None else told.select(*chosen_columns(told.columns, columns))
+
+
+def _in_table(
+    plan: _Plan, files: bool, unreadable: str, limit: int, cut: str | None, wanted: Sequence[str] | None
+) -> DataFrame:
+    """The matches in a table, which may be of Parquet `files` that need not be read by Spark."""
+    plan = _reporting(plan, wanted)
     table, columns, compiled, catalog, carried = plan.parts
-    if cut == "time" and overlap(compiled, chains=not isinstance(events, DataFrame)) is None:
+    if cut == "time" and overlap(compiled, chains=files) is None:
         raise cannot_cut("it has no longest match, or depends on earlier matches")
-    if not isinstance(events, DataFrame):
-        found = detect_parquet(*plan.parts, unreadable, max_partial_matches, cut)
-        if isinstance(found, DataFrame):
-            return found
-    if compiled.plan.words > BIT_WORDS and not table.isStreaming:
-        answered = run_asked(*plan.parts, unreadable, max_partial_matches)
-        if isinstance(answered, DataFrame):
-            return answered
-    if table.isStreaming:
-        return _in_stream(plan, streaming, unreadable, max_partial_matches)
+    found: DataFrame | NoArrowForm | None = None
+    if files:
+        found = detect_parquet(*plan.parts, unreadable, limit, cut, wanted)
+    if not isinstance(found, DataFrame) and compiled.plan.words > BIT_WORDS:
+        found = run_asked(*plan.parts, unreadable, limit, wanted)
+    if isinstance(found, DataFrame):
+        return found
     # Asked of the table, so that Spark prepares only the rows that some pattern looks at.
-    wanted, problem = looked_at(table, columns, compiled, catalog), is_unreadable(table, columns)
-    used = table.where(wanted | problem if unreadable == "fail" else wanted & ~problem)
+    asked, problem = looked_at(table, columns, compiled, catalog), is_unreadable(table, columns)
+    used = table.where(asked | problem if unreadable == "fail" else asked & ~problem)
     used = readable(prepare(used, columns, compiled, catalog, carried), unreadable)
-    return run(used, table, columns, compiled, carried, max_partial_matches, cut)
+    return run(used, table, columns, compiled, carried, limit, cut, wanted)
 
 
 def _with_rules(
@@ -258,10 +276,15 @@ def _in_stream(plan: _Plan, options: StreamOptions, unreadable: str, limit: int)
 
 
 def why_not_arrow(
-    events: str | Path, pattern: Pattern, *, unreadable: str = "fail", **others: Any
+    events: str | Path,
+    pattern: Pattern,
+    *,
+    unreadable: str = "fail",
+    columns: Sequence[str] | None = None,
+    **others: Any,
 ) -> str | None:
     """Why `detect` with these arguments reads a path as a table of Spark; None if Arrow reads it."""
-    plan = _plan(events, pattern, **others)
+    plan = _reporting(_plan(events, pattern, **others), columns)
     reading = plan_reading(*plan.parts, unreadable)
     return reading.reason if isinstance(reading, NoArrowForm) else None
 
@@ -280,6 +303,13 @@ class _Plan:
     @property
     def parts(self) -> tuple[DataFrame, EventColumns, Compiled, Catalog, tuple[str, ...]]:
         return self.table, self.columns, self.compiled, self.catalog, self.carried
+
+
+def _reporting(plan: _Plan, wanted: Sequence[str] | None) -> _Plan:
+    """The same without attributes, if there is nothing in the matches that carries them."""
+    if wanted is None or "constituents" in wanted or sends(plan.compiled):
+        return plan
+    return replace(plan, carried=())
 
 
 def _plan(

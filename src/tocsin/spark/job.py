@@ -17,7 +17,7 @@ from tocsin.automata.span import overlap
 from tocsin.events import Catalog
 from tocsin.runtime import program as rt
 from tocsin.runtime.chunks import BOUNDS, pack_by_time
-from tocsin.runtime.matches import match_schema
+from tocsin.runtime.matches import chosen_columns, match_schema
 from tocsin.runtime.pack import PACKED, pack_by_key
 from tocsin.runtime.partition import Job, detect_chunks, detect_partition, detect_shards
 from tocsin.spark.columns import EventColumns, attribute_kinds, micros
@@ -240,13 +240,15 @@ def run(
     carried: Sequence[str],
     limit: int,
     cut: str | None = None,
+    wanted: Sequence[str] | None = None,
 ) -> DataFrame:
     """The matches in prepared rows: events of a key together, then one kernel call after the other per partition.
 
     Args:
         cut: `time` for tasks that each have a piece of the time axis and all keys in it; by default only without keys.
+        wanted: the columns of the matches; by default all.
     """
-    job, schema = job_of(used, events, columns, compiled, carried, limit)
+    job, schema = job_of(used, events, columns, compiled, carried, limit, wanted)
     shards = _shuffle_partitions(used)
     used = without_length(used, columns)
     apart = overlap(compiled) if cut == "time" or not columns.key else None
@@ -312,15 +314,20 @@ def job_of(
     compiled: Compiled,
     carried: Sequence[str],
     limit: int,
+    wanted: Sequence[str] | None = None,
 ) -> tuple[Job, pa.Schema]:
-    """What the workers are told, and the schema of the matches."""
+    """What the workers are told, and the schema of the matches: of all columns, or of those that are wanted."""
     attributes = attributes_type(used, carried)
     outputs = None
     if sends(compiled):
         fields = {name: used.schema[rt.travelling("field", name)].dataType for name in taken_fields(compiled)}
         outputs = output_types(compiled, fields, attributes)
     schema = match_schema(key_type(events, columns), attributes, outputs)
-    return Job(rt.to_bytes(compiled.plan), schema.serialize().to_pybytes(), len(columns.key), limit), schema
+    job = Job(rt.to_bytes(compiled.plan), schema.serialize().to_pybytes(), len(columns.key), limit)
+    if wanted is None:
+        return job, schema
+    reported = chosen_columns(schema.names, wanted)
+    return job._replace(wanted=tuple(reported)), pa.schema([schema.field(name) for name in reported])
 
 
 def key_type(events: DataFrame, columns: EventColumns) -> pa.DataType:

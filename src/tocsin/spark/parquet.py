@@ -74,6 +74,7 @@ def detect_parquet(
     unreadable: str,
     limit: int,
     cut: str | None = None,
+    wanted: Sequence[str] | None = None,
 ) -> DataFrame | NoArrowForm:
     """The matches in Parquet files that Arrow can read, or why it cannot. `frame` is what `read_parquet` gave."""
     reading = plan_reading(frame, columns, compiled, catalog, carried, unreadable, cut)
@@ -83,7 +84,7 @@ def detect_parquet(
     if carried or sends(compiled):
         # Only the types of its columns are looked at, so Spark need not answer questions.
         prepared = prepare(frame, columns, compiled, catalog, carried, asked=())
-    job, schema = job_of(prepared, frame, columns, compiled, carried, limit)
+    job, schema = job_of(prepared, frame, columns, compiled, carried, limit, wanted)
     if compiled.plan.words > BIT_WORDS:
         job = job._replace(questions=pickle.dumps(reading.questions, protocol=5))
     count = len(reading.tasks if reading.layout is None else reading.layout.chunks)
@@ -164,13 +165,12 @@ def read_job(
         *dict.fromkeys(columns.time),
         *([columns.type] if columns.type else []),
         *columns.key,
-        *([columns.id] if columns.id else hashed),
         *(recipe.operand[1] for recipe in taken if recipe.operand[0] == "attribute"),
         *(operand[1] for operand in asked.columns.values() if operand[0] == "attribute"),
         *([columns.source] if columns.source else []),
-        *carried,
     ]
-    read = tuple(dict.fromkeys(name.split(".")[0] for name in needed))
+    bare = _outermost(needed)
+    read = _outermost([*needed, *([columns.id] if columns.id else hashed), *carried])
     groups = row_groups(files, schema, read, columns.time[1])
     texts = (axis.column.name.removeprefix("ask:") for axis in asked.index.axes if axis.column.kind == "text")
     start, end = (_moment(name, schema, columns.time_unit) for name in columns.time)
@@ -190,6 +190,7 @@ def read_job(
     return ReadJob(
         tasks=deal(groups, cores) if layout is None else (),
         columns=read,
+        bare=bare,
         coded=tuple(name for name in texts if name in read),
         start=start,
         end=end,
@@ -245,6 +246,11 @@ def _bounds(groups: Sequence[RowGroup], end: Moment, chunks: int, apart: int) ->
     shares = np.cumsum(weights[order]) / weights.sum()
     places = np.searchsorted(shares, np.arange(1, chunks) / chunks)
     return tuple(far_apart([int(moments[order][place]) for place in places], apart).tolist())
+
+
+def _outermost(names: Sequence[str]) -> tuple[str, ...]:
+    """The columns of a file in which these columns and fields are."""
+    return tuple(dict.fromkeys(name.split(".")[0] for name in names))
 
 
 def _required(columns: EventColumns) -> Iterator[tuple[str, str]]:

@@ -128,6 +128,7 @@ def run_asked(
     carried: Sequence[str],
     unreadable: str,
     limit: int,
+    wanted: Sequence[str] | None = None,
 ) -> DataFrame | NoArrowForm:
     """The matches in a table when there are many questions: the packing step answers them, and Spark none; or why it cannot."""
     session = events.sparkSession
@@ -140,7 +141,7 @@ def run_asked(
         events, columns, compiled, catalog, carried, asked=asked_columns(asked, events, columns)
     )
     used = readable(prepared, unreadable)
-    job, schema = job_of(used, events, columns, compiled, carried, limit)
+    job, schema = job_of(used, events, columns, compiled, carried, limit, wanted)
     shards = int(str(session.conf.get("spark.sql.shuffle.partitions"))) if columns.key else 1
     pack = partial(pack_asked, asked.index, tuple(asked.columns), shards, job.keys)
     packed = used.mapInArrow(pack, from_arrow_schema(PACKED))

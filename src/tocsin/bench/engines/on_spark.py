@@ -1,6 +1,7 @@
 """Tocsin on Spark, from a DataFrame or from the path of a Parquet file, and Spark's own sort to compare with.
 
-Matches are counted and their spans summed by Spark, so every match is made and handed over, but none is written.
+Matches are counted and their spans summed by Spark. Every match is made and handed over, with when it began and ended, which
+is what the SQL of other engines works out too; none is written.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def _detect(spark: Session, job: Job) -> Any:
         "type": "type",
         "key": "key" if job.keys > 1 else None,
         "attributes": [],
+        "columns": ["variables"] if job.workload.counted else ["start", "end"],
     }
     if job.engine == "tocsin-parquet":
         matches = detect(job.path, patterns, spark=spark, **common)
