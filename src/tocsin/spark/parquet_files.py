@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
-from tocsin.runtime.reading import open_parquet
+from tocsin.runtime.file_columns import open_parquet
 
 _TASK_BYTES = 128 << 20  # of a file, that one task reads
 _REBASED_BEFORE = (3, 1)  # versions of Spark before this one wrote times in another calendar
