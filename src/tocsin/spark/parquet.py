@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
@@ -36,7 +36,15 @@ from tocsin.spark.columns import EventColumns
 from tocsin.spark.files import whole_path
 from tocsin.spark.job import detect_packed, job_of, prepare, taken_fields
 from tocsin.spark.layout import lay_out, times_of
-from tocsin.spark.parquet_files import CannotReadError, RowGroup, deal, local_files, row_groups, schema_of
+from tocsin.spark.parquet_files import (
+    CannotReadError,
+    RowGroup,
+    deal,
+    footers,
+    local_files,
+    row_groups,
+    schema_of,
+)
 from tocsin.spark.questions import Asked, NoArrowForm, arrow_questions, type_at
 from tocsin.spark.sent import sends
 from tocsin.spark.session import is_remote
@@ -167,7 +175,7 @@ def read_job(
 ) -> ReadJob:
     """What tasks have to do to read these files, which are on this machine; raises `CannotReadError` if Arrow cannot."""
     reading = unplaced(schema, columns, compiled, asked, carried, fail, time_zone)
-    groups = row_groups(files, schema, reading.columns, columns.time[1])
+    groups = row_groups(footers(files), schema, reading.columns, columns.time[1])
     return placed(reading, groups, compiled, cut, cluster)
 
 
@@ -212,10 +220,12 @@ def unplaced(
         asked=dict(asked.columns),
         questions=asked.index,
         keys=tuple(
-            Recipe(f"key{number}", ("attribute", name), _target(schema[name].dataType, time_zone))
+            Recipe(f"key{number}", ("attribute", name), arrow_type(schema[name].dataType, time_zone))
             for number, name in enumerate(columns.key)
         ),
-        id=None if id is None else Recipe("id", ("attribute", id), _target(schema[id].dataType, time_zone)),
+        id=None
+        if id is None
+        else Recipe("id", ("attribute", id), arrow_type(schema[id].dataType, time_zone)),
         hashed=() if id else tuple((name, hashable_type(schema[name])) for name in hashed),
         taken=tuple(taken),
         carried=_struct(schema, carried, time_zone) if carried else None,
@@ -331,23 +341,26 @@ def _attribute(own: str, name: str, schema: T.StructType, time_zone: str) -> Rec
     type = type_at(schema, name)
     if type is None or isinstance(type, T.StructType):
         return Recipe(own, ("nothing",))
-    return Recipe(own, ("attribute", name), _target(type, time_zone))
+    return Recipe(own, ("attribute", name), arrow_type(type, time_zone))
 
 
-def _target(type: T.DataType, time_zone: str) -> pa.DataType:
-    """The Arrow type in which Spark hands values to Python."""
-    return to_arrow_type(type, timezone=time_zone)
+def arrow_type(type: T.DataType, time_zone: str) -> pa.DataType:
+    """The Arrow type in which Spark hands values to Python; raises `CannotReadError` if there is none."""
+    try:
+        return to_arrow_type(type, timezone=time_zone)
+    except PySparkTypeError:
+        raise CannotReadError(f"Python has no values of the type {type.simpleString()}") from None
 
 
 def hashable_type(field: T.StructField) -> pa.DataType:
     """The Arrow type in which a column is hashed; raises `CannotReadError` if it has no hash here."""
     if isinstance(field.dataType, T.StringType) and field.dataType != T.StringType():
         raise CannotReadError(f"the texts in {field.name!r} are compared in another way than by their bytes")
-    type = _target(field.dataType, "UTC")
+    type = arrow_type(field.dataType, "UTC")
     if not is_hashable(type):
         raise CannotReadError(f"{field.name!r} is {field.dataType.simpleString()}, which has no hash")
     return type
 
 
 def _struct(schema: T.StructType, names: Sequence[str], time_zone: str) -> pa.StructType:
-    return pa.struct([pa.field(name, _target(schema[name].dataType, time_zone)) for name in names])
+    return pa.struct([pa.field(name, arrow_type(schema[name].dataType, time_zone)) for name in names])

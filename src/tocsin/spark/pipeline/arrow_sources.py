@@ -11,17 +11,23 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_type
 
 from tocsin.events import MICROSECONDS
-from tocsin.runtime.file_columns import Moment, open_parquet
+from tocsin.runtime.file_columns import Moment
 from tocsin.runtime.normalise import Made, Normal
 from tocsin.spark.layout import reckoned
-from tocsin.spark.parquet import Cluster, cluster_of, hashable_type
-from tocsin.spark.parquet_files import CannotReadError, RowGroup, local_files, row_groups
+from tocsin.spark.parquet import Cluster, arrow_type, cluster_of, hashable_type
+from tocsin.spark.parquet_files import (
+    CannotReadError,
+    Footer,
+    RowGroup,
+    footers,
+    local_files,
+    may_lack,
+    row_groups,
+)
 from tocsin.spark.pipeline.layout import END, ID, ORIGIN, START, TYPE
 from tocsin.spark.pipeline.schema import Schema
 from tocsin.spark.pipeline.sources import Opened
@@ -32,10 +38,10 @@ _UTC = ("UTC", "Etc/UTC", "Z", "+00:00", "GMT")
 
 @dataclass(frozen=True, slots=True)
 class ArrowSources:
-    """The sources of a pipeline, all of which Arrow can read, and the files of each."""
+    """The sources of a pipeline, all of which Arrow can read, and what the files of each say of themselves."""
 
     sources: tuple[Opened, ...]
-    files: tuple[tuple[str, ...], ...]
+    footers: tuple[tuple[Footer, ...], ...]
     schema: Schema
     whole_ids: bool
     time_zone: str
@@ -75,7 +81,8 @@ def arrow_sources(
     if len({file for several in files for file in several}) < sum(map(len, files)):
         raise CannotReadError("two sources read the same file")
     time_zone = str(session.conf.get("spark.sql.session.timeZone"))
-    return ArrowSources(tuple(sources), files, schema, whole_ids, time_zone, cluster)
+    told = tuple(tuple(footers(several)) for several in files)
+    return ArrowSources(tuple(sources), told, schema, whole_ids, time_zone, cluster)
 
 
 def place(arrow: ArrowSources, names: Collection[str], coded: Collection[str]) -> Placed:
@@ -84,29 +91,29 @@ def place(arrow: ArrowSources, names: Collection[str], coded: Collection[str]) -
     Args:
         coded: those of them that are texts with few values, to be read as dictionaries.
     """
-    placed = Placed({}, [], False)
-    for one, files in zip(arrow.sources, arrow.files, strict=True):
-        normal, groups = _source(arrow, one, files, names, coded)
-        placed.sources.update(dict.fromkeys(files, normal))
-        placed.groups.extend(groups)
-        placed = placed._replace(need_hash=placed.need_hash or bool(normal.hashed))
-    return placed
+    normals: dict[str, Normal] = {}
+    groups: list[RowGroup] = []
+    for one, told in zip(arrow.sources, arrow.footers, strict=True):
+        normal, own = _source(arrow, one, told, names, coded)
+        normals |= dict.fromkeys((footer.file for footer in told), normal)
+        groups += own
+    return Placed(normals, groups, any(normal.hashed for normal in normals.values()))
 
 
 def _source(
-    arrow: ArrowSources, one: Opened, files: Sequence[str], names: Collection[str], coded: Collection[str]
+    arrow: ArrowSources, one: Opened, told: Sequence[Footer], names: Collection[str], coded: Collection[str]
 ) -> tuple[Normal, list[RowGroup]]:
     own, file_schema = one.roles, one.frame.schema
     start, end = (_moment(one, name) for name in own.time)
     type = None if own.type is None else _text(one, own.type, "type")
     made = tuple(_made(arrow, one, name) for name in names if name not in (START, END, TYPE))
     hashed: tuple[tuple[str, pa.DataType], ...] = ()
-    if ID in names and (own.id is None or _may_lack(files, _path(one, own.id))):
+    if ID in names and (own.id is None or may_lack(told, _path(one, own.id))):
         fields = [f for f in file_schema.fields if not isinstance(f.dataType, T.MapType | T.VariantType)]
         hashed = tuple((field.name, hashable_type(field)) for field in fields)
     paths = [start.column, end.column, *(path for path in (type, *(m.path for m in made)) if path)]
     read = tuple(dict.fromkeys([*(path.split(".")[0] for path in paths), *(name for name, _ in hashed)]))
-    groups = row_groups(files, file_schema, read, end.column)
+    groups = row_groups(told, file_schema, read, end.column)
     normal = Normal(
         source=one.source.name,
         columns=read,
@@ -164,12 +171,14 @@ def _made(arrow: ArrowSources, one: Opened, name: str) -> Made:
     own, schema = one.roles, arrow.schema
     if name == ID:
         type = T.LongType() if arrow.whole_ids else T.StringType()
-        return Made(ID, to_arrow_type(type), None if own.id is None else _as_text(one, own.id, type))
+        return Made(
+            ID, arrow_type(type, arrow.time_zone), None if own.id is None else _as_text(one, own.id, type)
+        )
     if name == ORIGIN:
         path = None if own.origin is None else _as_text(one, own.origin, T.StringType())
         return Made(ORIGIN, pa.string(), path, default=one.source.name)
     wanted = schema.attributes[name]
-    target = to_arrow_type(wanted, timezone=arrow.time_zone)
+    target = arrow_type(wanted, arrow.time_zone)
     if name not in one.columns:
         return Made(name, target, None)
     if not _converts(one.columns[name], wanted, arrow.time_zone):
@@ -209,24 +218,3 @@ def _texts(schema: T.StructType, paths: Iterable[str | None]) -> tuple[str, ...]
     """Those of some columns that are texts."""
     texts = {field.name for field in schema.fields if field.dataType == T.StringType()}
     return tuple(dict.fromkeys(path for path in paths if path in texts))
-
-
-def _may_lack(files: Iterable[str], path: str) -> bool:
-    """Whether a value may be missing in a column, as far as the files tell."""
-    for file in files:
-        try:
-            with open_parquet(file) as opened:
-                metadata = opened.metadata
-        except (OSError, pa.ArrowException) as problem:
-            raise CannotReadError(f"{file} cannot be opened: {problem}") from None
-        if any(_lacks(metadata.row_group(number), path) for number in range(metadata.num_row_groups)):
-            return True
-    return False
-
-
-def _lacks(group: pq.RowGroupMetaData, path: str) -> bool:
-    for column in (group.column(number) for number in range(group.num_columns)):
-        if column.path_in_schema == path:
-            told = column.is_stats_set and column.statistics.has_null_count
-            return not told or column.statistics.null_count > 0
-    return True
