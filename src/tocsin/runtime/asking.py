@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tocsin.runtime import questions as rq
+from tocsin.runtime.file_columns import as_micros
 from tocsin.runtime.program import Array, Plan, travelling
-from tocsin.runtime.reading import as_micros
 
 
 class Asking(NamedTuple):

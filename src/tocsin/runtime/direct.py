@@ -7,17 +7,16 @@ Nothing travels between tasks. A task also reads what lies so near to its chunk 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from tocsin.runtime.chain import UNKNOWN, beginnings, chained, listing_candidates
 from tocsin.runtime.chunks import ALWAYS, Chunk, Layout
 from tocsin.runtime.feed import FOREVER
+from tocsin.runtime.file_columns import OpenFiles
 from tocsin.runtime.partition import (
     Job,
     Sorted,
@@ -30,7 +29,7 @@ from tocsin.runtime.partition import (
     sort_events,
 )
 from tocsin.runtime.program import Array, Plan, from_bytes
-from tocsin.runtime.reading import ReadJob, open_parquet, read_group, travelling_events
+from tocsin.runtime.reading import ReadJob, read_group, travelling_events
 
 LEAD = 5  # times the longest match: how far before its chunk a task begins to follow a chain at first
 _FURTHER = 1.6  # times as far, if that was not enough
@@ -55,8 +54,8 @@ def detect_laid_out(
 
 
 def _detect(plan: Plan, reading: ReadJob, layout: Layout, job: Job, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-    with ExitStack() as opened:
-        events = _Events(reading, layout, opened)
+    with OpenFiles() as files:
+        events = _Events(reading, layout, files)
         if chained(plan):
             yield from _detect_chains(plan, events, job, chunk, layout.longest)
         else:
@@ -144,9 +143,8 @@ def _earlier(moment: int, by: int) -> int:
 class _Events:
     """The events of a layout, each group read when it is first asked for."""
 
-    def __init__(self, reading: ReadJob, layout: Layout, opened: ExitStack) -> None:
-        self._reading, self._layout, self._opened = reading, layout, opened
-        self._files: dict[int, pq.ParquetFile] = {}
+    def __init__(self, reading: ReadJob, layout: Layout, files: OpenFiles) -> None:
+        self._reading, self._layout, self._files = reading, layout, files
         self._read: dict[int, pa.RecordBatch] = {}
         self.first = int(layout.least.min(initial=FOREVER)) - 1
         """A moment before all events."""
@@ -169,11 +167,8 @@ class _Events:
 
     def _batch(self, number: int) -> pa.RecordBatch:
         if number not in self._read:
-            file = int(self._layout.file[number])
-            if file not in self._files:
-                opened = open_parquet(self._layout.files[file], self._reading.coded)
-                self._files[file] = self._opened.enter_context(opened)
-            table = read_group(self._reading, self._files[file], int(self._layout.group[number]))
+            file = self._layout.files[self._layout.file[number]]
+            table = read_group(self._reading, self._files, file, int(self._layout.group[number]))
             events = travelling_events(self._reading, table).combine_chunks()
             batches = events.to_batches()
             self._read[number] = (

@@ -12,25 +12,17 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from tocsin.errors import InputError
 from tocsin.runtime import questions as rq
 from tocsin.runtime.chunks import Layout, pack_chunks
+from tocsin.runtime.file_columns import Moment, OpenFiles, as_micros, column_at, fitted
+from tocsin.runtime.normalise import Normal, read_normalised
 from tocsin.runtime.pack import pack_table, units
 from tocsin.runtime.program import Array
 from tocsin.runtime.xxhash import row_hash
 
-_DAY = 86_400_000_000
 BIT_WORDS = 4  # so many words of answers travel as they are; of more, the codes they follow from
-
-
-class Moment(NamedTuple):
-    """How a column says a time: `time`, `whole` or `float` numbers of `factor` microseconds, or `nanoseconds`."""
-
-    column: str
-    form: str
-    factor: int = 1
 
 
 class Recipe(NamedTuple):
@@ -56,8 +48,8 @@ class ReadJob(NamedTuple):
     asked: Mapping[str, rq.Operand]
     questions: rq.Index
     keys: tuple[Recipe, ...]
-    id: Recipe | None  # None for a hash of `hashed`
-    hashed: tuple[tuple[str, pa.DataType], ...]
+    id: Recipe | None  # None for a hash of `hashed`; with both, the hash where an id is missing
+    hashed: tuple[tuple[str, pa.DataType | None], ...]
     taken: tuple[Recipe, ...]  # values and fields
     carried: pa.StructType | None
     required: tuple[tuple[str, str], ...]  # columns in which nothing may be missing, and what to say then
@@ -66,6 +58,9 @@ class ReadJob(NamedTuple):
     overlap: int | None = None  # without keys, how long a match can last, if time is cut into chunks
     bounds: tuple[int, ...] = ()  # and where it is cut
     layout: Layout | None = None  # if tasks detect in what they read; `tasks` and `shards` say nothing then
+    sources: Mapping[str, Normal] | None = (
+        None  # by files, if they are a pipeline's; `columns` are then those of its events
+    )
     reports: bool = True  # whether `id`, `type` and `attributes` of events are made
 
     def without_reports(self) -> ReadJob:
@@ -90,41 +85,33 @@ def pack_asked(
 
 def read_events(job: ReadJob, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The events of some tasks, which the rows of a batch number, as rows `shard, packed`."""
-    for batch in batches:
-        for number in batch.column(0).to_pylist():
-            for file, group in job.tasks[number]:
-                with open_parquet(file, job.coded) as opened:
-                    events = travelling_events(job, read_group(job, opened, group))
-                if not events.num_rows:
-                    continue
-                if job.overlap is None:
-                    yield from pack_table(events, job.shards, len(job.keys))
-                else:
-                    yield from pack_chunks(events, np.array(job.bounds, np.int64), job.overlap)
+    with OpenFiles() as files:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                for file, group in job.tasks[number]:
+                    events = travelling_events(job, read_group(job, files, file, group))
+                    if not events.num_rows:
+                        continue
+                    if job.overlap is None:
+                        yield from pack_table(events, job.shards, len(job.keys))
+                    else:
+                        yield from pack_chunks(events, np.array(job.bounds, np.int64), job.overlap)
 
 
-def read_group(job: ReadJob, opened: pq.ParquetFile, group: int) -> pa.Table:
+def read_group(job: ReadJob, files: OpenFiles, file: str, group: int) -> pa.Table:
     """The columns of a row group that are needed."""
-    return opened.read_row_group(group, columns=list(job.columns), use_threads=False)
-
-
-def open_parquet(file: str, coded: Iterable[str] = ()) -> pq.ParquetFile:
-    """A Parquet file; its texts in `coded` come as dictionaries, and times of every age in microseconds."""
-    return pq.ParquetFile(
-        file, read_dictionary=list(coded), memory_map=True, coerce_int96_timestamp_unit="us"
-    )
+    if job.sources is not None:
+        return read_normalised(job.sources[file], files, file, group)
+    return files(file, job.coded).read_row_group(group, columns=list(job.columns), use_threads=False)
 
 
 def travelling_events(job: ReadJob, table: pa.Table) -> pa.Table:
     """The rows that some pattern looks at, with the columns that travel."""
-    asked = {name: _asked(job, table, operand) for name, operand in job.asked.items()}
-    codes = rq.codes(job.questions, pa.table(asked) if asked else _rows_only(table))
-    numbers, distinct = rq.distinct(job.questions, codes)
-    wanted = rq.looked_at(job.questions, distinct)
-    unreadable = _unreadable(job, table)
-    rows = (
-        rq.rows_of(numbers, wanted) if unreadable is None else np.flatnonzero(wanted[numbers] & ~unreadable)
-    )
+    codes, numbers, distinct = _coded(job, table)
+    wanted, unreadable = rq.looked_at(job.questions, distinct), _unreadable(job, table)
+    rows = rq.rows_of(numbers, wanted)
+    if unreadable is not None:
+        rows = rows[~unreadable[rows]]
     # One piece a column, so that everything that follows is made of arrays.
     part = table.take(pa.array(rows)).combine_chunks()
     columns = {"end": _micros(part, job.end)}
@@ -139,9 +126,22 @@ def travelling_events(job: ReadJob, table: pa.Table) -> pa.Table:
     for recipe in job.taken:
         columns[recipe.name] = _made(job, part, recipe)
     if job.reports and job.carried is not None:
-        fields = [fitted(_column(part, field.name), field.type) for field in job.carried]
+        fields = [fitted(column_at(part, field.name), field.type) for field in job.carried]
         columns["attributes"] = pa.StructArray.from_arrays(fields, fields=list(job.carried))
     return pa.table(columns)
+
+
+def looked_at(job: ReadJob, table: pa.Table) -> Array:
+    """Which rows some pattern looks at, whether they can be used or not."""
+    _, numbers, distinct = _coded(job, table)
+    return rq.looked_at(job.questions, distinct)[numbers]
+
+
+def _coded(job: ReadJob, table: pa.Table) -> tuple[Array, Array, Array]:
+    """The codes of all rows, for each row the number of its codes among the distinct ones, and those."""
+    asked = {name: _asked(job, table, operand) for name, operand in job.asked.items()}
+    codes = rq.codes(job.questions, pa.table(asked) if asked else _rows_only(table))
+    return codes, *rq.distinct(job.questions, codes)
 
 
 def _rows_only(table: pa.Table) -> pa.Table:
@@ -184,22 +184,11 @@ def _unreadable(job: ReadJob, table: pa.Table) -> Array | None:
     return found
 
 
-def _column(table: pa.Table, name: str) -> pa.Array | pa.ChunkedArray:
-    """A column, or a field inside a struct."""
-    first, *inner = name.split(".")
-    column = table.column(first)
-    if column.num_chunks == 1:
-        column = column.chunk(0)
-    for field in inner:
-        column = pc.struct_field(column, field)
-    return column
-
-
 def _asked(job: ReadJob, table: pa.Table, operand: rq.Operand) -> pa.Array | pa.ChunkedArray:
     """A column as questions take it: times as microseconds."""
     match operand:
         case ("attribute", name):
-            column = _column(table, name)
+            column = column_at(table, name)
             if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
                 return as_micros(column)
             unsigned = pa.types.is_unsigned_integer(column.type)
@@ -207,19 +196,19 @@ def _asked(job: ReadJob, table: pa.Table, operand: rq.Operand) -> pa.Array | pa.
         case ("end",):
             return _micros(table, job.end)
         case ("source",):
-            return _column(table, str(job.source)).cast(pa.string())
+            return column_at(table, str(job.source)).cast(pa.string())
         case _:
-            return _column(table, str(job.type))
+            return column_at(table, str(job.type))
 
 
 def _made(job: ReadJob, part: pa.Table, recipe: Recipe) -> pa.Array:
     match recipe.operand:
         case ("attribute", name):
-            return fitted(_column(part, name), recipe.type)
+            return fitted(column_at(part, name), recipe.type)
         case ("end",):
             return _micros(part, job.end)
         case ("source",):
-            return _column(part, str(job.source)).cast(pa.string())
+            return column_at(part, str(job.source)).cast(pa.string())
         case ("type",):
             return _types(job, part)
         case _:
@@ -231,7 +220,7 @@ def _types(job: ReadJob, part: pa.Table) -> pa.Array:
     if job.type is None:
         constant = pa.array([job.constant_type], pa.string())
         return pa.DictionaryArray.from_arrays(pa.array(np.zeros(part.num_rows, np.int16)), constant)
-    column = _column(part, job.type)
+    column = column_at(part, job.type)
     if pa.types.is_list(column.type):
         lengths = pc.list_value_length(column).fill_null(0)
         first = pc.if_else(pc.greater(lengths, 0), column, pa.scalar([None], column.type))
@@ -240,25 +229,20 @@ def _types(job: ReadJob, part: pa.Table) -> pa.Array:
 
 
 def _ids(job: ReadJob, part: pa.Table) -> pa.Array:
-    if job.id is not None:
-        return _made(job, part, job.id)
-    columns = [fitted(_column(part, name), type) for name, type in job.hashed]
-    return pa.array(row_hash(columns, part.num_rows))
-
-
-def fitted(column: pa.Array, type: pa.DataType | None) -> pa.Array:
-    """A column of a file in the type that Spark would hand over."""
-    if type is None or column.type == type:
-        return column
-    if pa.types.is_timestamp(type):
-        # By way of numbers, so that no zone moves the moments.
-        return column.cast(pa.timestamp("us", getattr(column.type, "tz", None))).cast(pa.int64()).cast(type)
-    return column.cast(type)
+    given = None if job.id is None else _made(job, part, job.id)
+    if given is not None and not (job.hashed and given.null_count):
+        return given
+    columns = [fitted(column_at(part, name), type) for name, type in job.hashed]
+    if given is None:
+        return pa.array(row_hash(columns, part.num_rows))
+    # As a pipeline makes them: a zero first, and without a sign, because ids of composites are negative.
+    hashes = row_hash(columns, part.num_rows, 0).view(np.uint64) >> np.uint64(1)
+    return pc.coalesce(given, pa.array(hashes.view(np.int64)).cast(given.type))
 
 
 def _micros(table: pa.Table, moment: Moment) -> pa.Array | pa.ChunkedArray:
     """A time column in microseconds since 1970-01-01 UTC, as Spark would reckon them."""
-    column = _column(table, moment.column)
+    column = column_at(table, moment.column)
     if moment.form == "time":
         return as_micros(column)
     if moment.form == "whole":
@@ -269,10 +253,3 @@ def _micros(table: pa.Table, moment: Moment) -> pa.Array | pa.ChunkedArray:
     return pc.round(pc.multiply(numbers, float(moment.factor)), round_mode="half_towards_infinity").cast(
         pa.int64()
     )
-
-
-def as_micros(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Times or dates in microseconds since 1970-01-01 UTC."""
-    if pa.types.is_date(column.type):
-        return pc.multiply(column.cast(pa.int32()).cast(pa.int64()), _DAY)
-    return column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64())

@@ -11,8 +11,8 @@ import numpy as np
 from tocsin.events import MICROSECONDS
 from tocsin.runtime.chunks import ALWAYS, Chunk, Layout
 from tocsin.runtime.direct import LEAD
+from tocsin.runtime.file_columns import Moment
 from tocsin.runtime.program import Array
-from tocsin.runtime.reading import Moment
 from tocsin.spark.parquet_files import RowGroup, task_count
 
 _TWICE = (
@@ -69,13 +69,13 @@ def times_of(groups: Sequence[RowGroup], end: Moment) -> Array | None:
     for group in groups:
         if group.times is None:
             return None
-        spans.append([_reckoned(moment, end) for moment in group.times])
+        spans.append([reckoned(moment, end) for moment in group.times])
     found = np.array(spans, np.float64)
     # A time column of floating point numbers may hold what is no time.
     return found.astype(np.int64) if len(found) and (np.abs(found) < ALWAYS.until).all() else None
 
 
-def _reckoned(value: object, moment: Moment) -> float:
+def reckoned(value: object, moment: Moment) -> float:
     """About when something was, of a value of a time column."""
     match value:
         case datetime():

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
@@ -26,15 +26,25 @@ from tocsin.errors import InputError
 from tocsin.events import MICROSECONDS, Catalog
 from tocsin.runtime.chunks import far_apart
 from tocsin.runtime.direct import detect_laid_out
+from tocsin.runtime.file_columns import Moment, OpenFiles
 from tocsin.runtime.pack import PACKED
+from tocsin.runtime.partition import Job
 from tocsin.runtime.program import travelling
-from tocsin.runtime.reading import BIT_WORDS, Moment, ReadJob, Recipe, open_parquet, read_events
+from tocsin.runtime.reading import BIT_WORDS, ReadJob, Recipe, read_events, read_group
 from tocsin.runtime.xxhash import is_hashable
 from tocsin.spark.columns import EventColumns
 from tocsin.spark.files import whole_path
 from tocsin.spark.job import detect_packed, job_of, prepare, taken_fields
 from tocsin.spark.layout import lay_out, times_of
-from tocsin.spark.parquet_files import CannotReadError, RowGroup, deal, local_files, row_groups, schema_of
+from tocsin.spark.parquet_files import (
+    CannotReadError,
+    RowGroup,
+    deal,
+    footers,
+    local_files,
+    row_groups,
+    schema_of,
+)
 from tocsin.spark.questions import Asked, NoArrowForm, arrow_questions, type_at
 from tocsin.spark.sent import sends
 from tocsin.spark.session import is_remote
@@ -85,10 +95,15 @@ def detect_parquet(
         # Only the types of its columns are looked at, so Spark need not answer questions.
         prepared = prepare(frame, columns, compiled, catalog, carried, asked=())
     job, schema = job_of(prepared, frame, columns, compiled, carried, limit, wanted)
-    if compiled.plan.words > BIT_WORDS:
+    return detect_read(frame.sparkSession, reading, job, schema)
+
+
+def detect_read(spark: SparkSession, reading: ReadJob, job: Job, schema: pa.Schema) -> DataFrame:
+    """The matches in what tasks read. `schema` is that of the matches."""
+    if reading.questions.words > BIT_WORDS:
         job = job._replace(questions=pickle.dumps(reading.questions, protocol=5))
     count = len(reading.tasks if reading.layout is None else reading.layout.chunks)
-    tasks = frame.sparkSession.range(0, count, 1, max(1, count))
+    tasks = spark.range(0, count, 1, max(1, count))
     if reading.layout is not None:
         return tasks.mapInArrow(partial(detect_laid_out, reading, job), from_arrow_schema(schema))
     packed = tasks.mapInArrow(partial(read_events, reading), from_arrow_schema(PACKED))
@@ -126,12 +141,7 @@ def _plan(
     time_zone: str,
     cut: str | None,
 ) -> ReadJob:
-    spark = frame.sparkSession
-    if is_remote(spark):
-        raise CannotReadError("a client of Spark Connect may not reach the files")
-    cluster = Cluster(
-        spark.sparkContext.defaultParallelism, int(str(spark.conf.get("spark.sql.shuffle.partitions")))
-    )
+    cluster = cluster_of(frame.sparkSession)
     files = local_files(frame)
     return read_job(frame.schema, files, columns, compiled, asked, carried, fail, time_zone, cut, cluster)
 
@@ -141,6 +151,15 @@ class Cluster(NamedTuple):
 
     cores: int
     partitions: int
+
+
+def cluster_of(spark: SparkSession) -> Cluster:
+    """What a session runs on; raises `CannotReadError` if its tasks may not reach the files that this process sees."""
+    if is_remote(spark):
+        raise CannotReadError("a client of Spark Connect may not reach the files")
+    return Cluster(
+        spark.sparkContext.defaultParallelism, int(str(spark.conf.get("spark.sql.shuffle.partitions")))
+    )
 
 
 def read_job(
@@ -156,6 +175,21 @@ def read_job(
     cluster: Cluster,
 ) -> ReadJob:
     """What tasks have to do to read these files, which are on this machine; raises `CannotReadError` if Arrow cannot."""
+    reading = unplaced(schema, columns, compiled, asked, carried, fail, time_zone)
+    groups = row_groups(footers(files), schema, reading.columns, columns.time[1])
+    return placed(reading, groups, compiled, cut, cluster)
+
+
+def unplaced(
+    schema: T.StructType,
+    columns: EventColumns,
+    compiled: Compiled,
+    asked: Asked,
+    carried: Sequence[str],
+    fail: bool,
+    time_zone: str,
+) -> ReadJob:
+    """How tasks make what travels of rows with this schema, whatever they are to read."""
     hashed = [f.name for f in schema.fields if not isinstance(f.dataType, T.MapType | T.VariantType)]
     taken = [
         *(_value(name, schema, time_zone) for name in compiled.plan.columns),
@@ -171,24 +205,11 @@ def read_job(
     ]
     bare = _outermost(needed)
     read = _outermost([*needed, *([columns.id] if columns.id else hashed), *carried])
-    groups = row_groups(files, schema, read, columns.time[1])
     texts = (axis.column.name.removeprefix("ask:") for axis in asked.index.axes if axis.column.kind == "text")
     start, end = (_moment(name, schema, columns.time_unit) for name in columns.time)
     id = columns.id
-    cores, partitions = cluster
-    apart, longest = overlap(compiled), overlap(compiled, chains=True)
-    layout = None
-    if longest is not None and cut != "key":
-        layout = lay_out(groups, end, longest, chains=apart is None, cores=cores)
-    if cut == "time" and apart is None and layout is None:
-        raise cannot_cut("the files do not tell of the order of time")
-    by_key = cut != "time" and bool(columns.key)
-    if layout is not None or (by_key and (cut == "key" or not _is_skewed(groups, columns.key, partitions))):
-        apart = None
-    bounds = () if apart is None else _bounds(groups, end, partitions, apart)
-    apart = apart if bounds or not columns.key else None
     return ReadJob(
-        tasks=deal(groups, cores) if layout is None else (),
+        tasks=(),
         columns=read,
         bare=bare,
         coded=tuple(name for name in texts if name in read),
@@ -200,33 +221,55 @@ def read_job(
         asked=dict(asked.columns),
         questions=asked.index,
         keys=tuple(
-            Recipe(f"key{number}", ("attribute", name), _target(schema[name].dataType, time_zone))
+            Recipe(f"key{number}", ("attribute", name), arrow_type(schema[name].dataType, time_zone))
             for number, name in enumerate(columns.key)
         ),
-        id=None if id is None else Recipe("id", ("attribute", id), _target(schema[id].dataType, time_zone)),
-        hashed=() if id else tuple((name, _hashable(schema[name])) for name in hashed),
+        id=None
+        if id is None
+        else Recipe("id", ("attribute", id), arrow_type(schema[id].dataType, time_zone)),
+        hashed=() if id else tuple((name, hashable_type(schema[name])) for name in hashed),
         taken=tuple(taken),
         carried=_struct(schema, carried, time_zone) if carried else None,
         required=tuple(_required(columns)),
         fail=fail,
-        shards=partitions if columns.key and apart is None else len(bounds) + 1,
+        shards=1,
+    )
+
+
+def placed(
+    reading: ReadJob, groups: Sequence[RowGroup], compiled: Compiled, cut: str | None, cluster: Cluster
+) -> ReadJob:
+    """The same with what each task reads of the row groups, and where the events go from there."""
+    cores, partitions = cluster
+    apart, longest = overlap(compiled), overlap(compiled, chains=True)
+    layout = None
+    if longest is not None and cut != "key":
+        layout = lay_out(groups, reading.end, longest, chains=apart is None, cores=cores)
+    if cut == "time" and apart is None and layout is None:
+        raise cannot_cut("the files do not tell of the order of time")
+    by_key = cut != "time" and bool(reading.keys)
+    if layout is not None or (by_key and (cut == "key" or not _is_skewed(reading, groups, partitions))):
+        apart = None
+    bounds = () if apart is None else _bounds(groups, reading.end, partitions, apart)
+    apart = apart if bounds or not reading.keys else None
+    return reading._replace(
+        tasks=deal(groups, cores) if layout is None else (),
+        shards=partitions if reading.keys and apart is None else len(bounds) + 1,
         overlap=apart,
         bounds=bounds,
         layout=layout,
     )
 
 
-def _is_skewed(groups: Sequence[RowGroup], keys: Sequence[str], partitions: int) -> bool:
+def _is_skewed(reading: ReadJob, groups: Sequence[RowGroup], partitions: int) -> bool:
     """Whether one key has so many events that its task would be the last to end by far, as two row groups have it."""
-    names = list(keys)
+    names = [str(recipe.operand[1]) for recipe in reading.keys]
+    keys_only = reading._replace(columns=tuple(names), coded=())
     for group in {groups[0], groups[len(groups) // 2]} if groups else ():
-        with open_parquet(group.file) as opened:
-            counts = (
-                opened.read_row_group(group.number, columns=names)
-                .group_by(names)
-                .aggregate([([], "count_all")])
-            )
-        if pc.max(counts.column("count_all")).as_py() * partitions <= _SKEWED * group.rows:
+        with OpenFiles() as files:
+            keys = read_group(keys_only, files, group.file, group.number).select(names)
+        counts = keys.group_by(names).aggregate([([], "count_all")])
+        if (pc.max(counts.column("count_all")).as_py() or 0) * partitions <= _SKEWED * group.rows:
             return False
     return len(groups) > 0
 
@@ -305,22 +348,26 @@ def _attribute(own: str, name: str, schema: T.StructType, time_zone: str) -> Rec
     type = type_at(schema, name)
     if type is None or isinstance(type, T.StructType):
         return Recipe(own, ("nothing",))
-    return Recipe(own, ("attribute", name), _target(type, time_zone))
+    return Recipe(own, ("attribute", name), arrow_type(type, time_zone))
 
 
-def _target(type: T.DataType, time_zone: str) -> pa.DataType:
-    """The Arrow type in which Spark hands values to Python."""
-    return to_arrow_type(type, timezone=time_zone)
+def arrow_type(type: T.DataType, time_zone: str) -> pa.DataType:
+    """The Arrow type in which Spark hands values to Python; raises `CannotReadError` if there is none."""
+    try:
+        return to_arrow_type(type, timezone=time_zone)
+    except PySparkTypeError:
+        raise CannotReadError(f"Python has no values of the type {type.simpleString()}") from None
 
 
-def _hashable(field: T.StructField) -> pa.DataType:
+def hashable_type(field: T.StructField) -> pa.DataType:
+    """The Arrow type in which a column is hashed; raises `CannotReadError` if it has no hash here."""
     if isinstance(field.dataType, T.StringType) and field.dataType != T.StringType():
         raise CannotReadError(f"the texts in {field.name!r} are compared in another way than by their bytes")
-    type = _target(field.dataType, "UTC")
+    type = arrow_type(field.dataType, "UTC")
     if not is_hashable(type):
         raise CannotReadError(f"{field.name!r} is {field.dataType.simpleString()}, which has no hash")
     return type
 
 
 def _struct(schema: T.StructType, names: Sequence[str], time_zone: str) -> pa.StructType:
-    return pa.struct([pa.field(name, _target(schema[name].dataType, time_zone)) for name in names])
+    return pa.struct([pa.field(name, arrow_type(schema[name].dataType, time_zone)) for name in names])

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
-from tocsin.runtime.reading import open_parquet
+from tocsin.runtime.file_columns import open_parquet
 
 _TASK_BYTES = 128 << 20  # of a file, that one task reads
 _REBASED_BEFORE = (3, 1)  # versions of Spark before this one wrote times in another calendar
@@ -108,26 +108,62 @@ def local_files(frame: DataFrame) -> list[str]:
     return sorted(found)
 
 
-def row_groups(files: Iterable[str], schema: T.StructType, read: Sequence[str], time: str) -> list[RowGroup]:
+class Footer(NamedTuple):
+    """What a file says of itself."""
+
+    file: str
+    metadata: pq.FileMetaData
+    schema: pq.ParquetSchema
+    schema_arrow: pa.Schema
+
+
+def footers(files: Iterable[str]) -> list[Footer]:
+    """The footers of files that can be opened, and are not so old that their times need to be reckoned."""
+    found = []
+    for file in files:
+        try:
+            with open_parquet(file) as opened:
+                found.append(Footer(file, opened.metadata, opened.schema, opened.schema_arrow))
+        except (OSError, pa.ArrowException) as problem:
+            raise CannotReadError(f"{file} cannot be opened: {problem}") from None
+        _check_age(file, found[-1].metadata.metadata or {})
+    return found
+
+
+def row_groups(
+    told: Iterable[Footer], schema: T.StructType, read: Sequence[str], time: str
+) -> list[RowGroup]:
     """The row groups of files whose columns are all of the types that Spark takes them for. `time` is the time column."""
     for name in read:
         if schema.names.count(name) > 1 or "." in name:
             raise CannotReadError(f"{name!r} is no plain name of a column")
     groups = []
-    for file in files:
-        try:
-            with open_parquet(file) as opened:
-                _check_age(file, opened.metadata.metadata or {})
-                for name in read:
-                    _check_column(file, opened, name, schema[name].dataType)
-                for number in range(opened.metadata.num_row_groups):
-                    group = opened.metadata.row_group(number)
-                    if group.num_rows:
-                        times = _least_and_most(group, time)
-                        groups.append(RowGroup(file, number, group.num_rows, group.total_byte_size, times))
-        except (OSError, pa.ArrowException) as problem:
-            raise CannotReadError(f"{file} cannot be opened: {problem}") from None
+    for footer in told:
+        for name in read:
+            _check_column(footer, name, schema[name].dataType)
+        for number in range(footer.metadata.num_row_groups):
+            group = footer.metadata.row_group(number)
+            if group.num_rows:
+                times = _least_and_most(group, time)
+                groups.append(RowGroup(footer.file, number, group.num_rows, group.total_byte_size, times))
     return groups
+
+
+def may_lack(told: Iterable[Footer], path: str) -> bool:
+    """Whether a value may be missing in a column, as far as the files tell."""
+    return any(
+        _lacks(footer.metadata.row_group(number), path)
+        for footer in told
+        for number in range(footer.metadata.num_row_groups)
+    )
+
+
+def _lacks(group: pq.RowGroupMetaData, path: str) -> bool:
+    for column in (group.column(number) for number in range(group.num_columns)):
+        if column.path_in_schema == path:
+            told = column.is_stats_set and column.statistics.has_null_count
+            return not told or column.statistics.null_count > 0
+    return True
 
 
 def _least_and_most(group: pq.RowGroupMetaData, name: str) -> tuple[object, object] | None:
@@ -146,14 +182,14 @@ def _check_age(file: str, metadata: dict[bytes, bytes]) -> None:
         raise CannotReadError(f"{file} was written by an old Spark, with times in another calendar")
 
 
-def _check_column(file: str, opened: pq.ParquetFile, name: str, type: T.DataType) -> None:
-    found = opened.schema_arrow.get_all_field_indices(name)
+def _check_column(footer: Footer, name: str, type: T.DataType) -> None:
+    found = footer.schema_arrow.get_all_field_indices(name)
     if len(found) != 1:
-        raise CannotReadError(f"{file} has no column {name!r}, or several")
-    own = opened.schema_arrow.field(found[0]).type
+        raise CannotReadError(f"{footer.file} has no column {name!r}, or several")
+    own = footer.schema_arrow.field(found[0]).type
     if isinstance(type, T.TimestampType) and pa.types.is_timestamp(own) and own.tz is None:
         # The old way to write a moment has no zone, but is in UTC.
-        columns = (opened.schema.column(n) for n in range(len(opened.schema.names)))
+        columns = (footer.schema.column(n) for n in range(len(footer.schema.names)))
         if all(column.physical_type == "INT96" for column in columns if column.path == name):
             return
     if not agrees(type, own):

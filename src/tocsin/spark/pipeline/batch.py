@@ -1,9 +1,10 @@
 """Run a pipeline over what its sources hold: read, decide what becomes of each event, detect, write, report.
 
-The events of all sources are made alike and classified once, and that is kept in Spark's storage: what is
-counted is what is detected. The counts travel as data, through an aggregation, because Spark's accumulators
-and observations count a task again when it is retried. What was read is counted on its own, before anything
-is done to it, so that the sum is a check: if an event got lost on the way, `Counters.checked` stops the run.
+The events of all sources are made alike and classified once, and that is kept in Spark's storage: what is counted is what
+is detected. Only where Arrow reads Parquet for every job (see `arrow_jobs`) the tasks count, and read the files again to
+detect; rows of Spark are then made of the dead alone. The counts travel as data, because Spark's accumulators and
+observations count a task again when it is retried. What was read is counted on its own, before anything is done to it, so
+that the sum is a check: if an event got lost on the way, `Counters.checked` stops the run.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from tocsin.runtime.feed import MAX_TOKENS
 from tocsin.spark.counters import Counters
 from tocsin.spark.deliver import deliver
 from tocsin.spark.job import prepare, relevant, run
+from tocsin.spark.pipeline.arrow_jobs import ArrowJobs, Uses, arrow_jobs, count_arrow, detect_arrow
 from tocsin.spark.pipeline.classify import classify, event_columns
 from tocsin.spark.pipeline.composites import as_events, carrying, opened, sent_as_events
 from tocsin.spark.pipeline.jobs import Job
@@ -83,17 +85,24 @@ def run_batch(
     plan, schema = plan_sources(pipeline, sources)
     check_sent_folders(pipeline, plan)
     whole_ids = all(source.whole_ids for source in sources)
-    events = keep(classify(unite(pipeline, sources, schema, whole_ids), plan.jobs, schema))
-    counted, reasons = _count(events, {one.source.name: one.read for one in sources})
+    taken = carried_by_all(pipeline, schema)
+    united = unite(pipeline, sources, schema, whole_ids)
+    arrow = arrow_jobs(session, sources, plan.jobs, schema, united.schema, taken, whole_ids)
+    events = classify(united, plan.jobs, schema)
+    uses = None if arrow.why_not else count_arrow(session, arrow)
+    classified = _kept(events, uses, keep)
+    counted, reasons = _count(classified, {one.source.name: one.read for one in sources}, uses or {})
     total, dead = (sum(getattr(one, what) for one in counted.values()) for what in ("read", "dead"))
     progress.done(f"{total:,} events, {dead:,} of them unreadable")
 
-    outcome = _Outcome([events], reasons)
+    outcome = _Outcome([classified], reasons)
+    limit = pipeline.max_partial_matches or MAX_TOKENS
     for job in plan.jobs:
         progress.begin(f"detecting {', '.join(job.names)}")
-        found = keep(
-            _detect(job, outcome.classified, carried_by_all(pipeline, schema), pipeline.max_partial_matches)
-        )
+        if job.number in arrow.readings:
+            found = keep(detect_arrow(arrow, job, events, taken, limit))
+        else:
+            found = keep(_detect(job, outcome.classified, taken, limit))
         _add_matches(outcome, job, found, keep, {e.name: e.deliver for e in pipeline.subscriptions})
         for name in (name for name in job.names if name in plan.composites):
             readers = [other for other in plan.jobs if name in other.reads]
@@ -104,7 +113,8 @@ def run_batch(
                 (composite,) = plan.composites[name]
                 rows = as_events(found, composite, job.key, schema, whole_ids)
             _add_composites(outcome, name, keep(classify(rows, readers, schema)), job.sends)
-        progress.done(", ".join(f"{outcome.numbers[name]:,} {name}" for name in job.names))
+        numbers = ", ".join(f"{outcome.numbers[name]:,} {name}" for name in job.names)
+        progress.done(numbers + _way(pipeline, arrow, job))
 
     progress.begin("writing")
     carried = {
@@ -129,7 +139,24 @@ def run_batch(
         time.monotonic() - started,
         tuple(str(warning) for warning in pipeline_warnings(pipeline)),
         outcome.lost,
+        why_not_arrow={name: arrow.why_not.get(job.number) for job in plan.jobs for name in job.names},
     )
+
+
+def _kept(events: DataFrame, uses: Uses | None, keep: Callable[[DataFrame], DataFrame]) -> DataFrame:
+    """The classified events that are needed as rows: all, or only the dead if others were counted where they are read."""
+    if uses is None:
+        return keep(events)
+    dead = any(count for (_, use), count in uses.items() if use == DEAD)
+    return keep(events.where(F.col(USE) == DEAD)) if dead else events.limit(0)
+
+
+def _way(pipeline: Pipeline, arrow: ArrowJobs, job: Job) -> str:
+    """How Parquet was read for a job, for who wants it fast."""
+    if all(source.format != "parquet" for source in pipeline.sources):
+        return ""
+    why_not = arrow.why_not.get(job.number)
+    return ", read by Arrow" if why_not is None else f", read by Spark: {why_not}"
 
 
 def _add_matches(
@@ -173,15 +200,21 @@ def _deliver(
 def _add_composites(outcome: _Outcome, name: str, classified: DataFrame, sends: bool) -> None:
     """Matches that are events of later jobs; they are counted like the events of a source."""
     outcome.classified.append(classified)
-    counts, reasons = _count(classified, {name: outcome.sent[name] if sends else outcome.numbers[name]})
+    counts, reasons = _count(classified, {name: outcome.sent[name] if sends else outcome.numbers[name]}, {})
     outcome.composites |= counts
     for reason, count in reasons.items():
         outcome.reasons[reason] = outcome.reasons.get(reason, 0) + count
 
 
-def _count(classified: DataFrame, read: Mapping[str, int]) -> tuple[dict[str, Counters], dict[str, int]]:
-    """The counters of each source, checked, and the reasons of the dead."""
-    counts: dict[tuple[str, str], int] = {}
+def _count(
+    classified: DataFrame, read: Mapping[str, int], uses: Uses
+) -> tuple[dict[str, Counters], dict[str, int]]:
+    """The counters of each source, checked, and the reasons of the dead.
+
+    Args:
+        uses: what was counted in the tasks, if only the dead are among the classified; whoever counts the dead must agree.
+    """
+    counts = {(source, use): count for (source, use), count in uses.items() if use != DEAD}
     reasons: dict[str, int] = {}
     for row in classified.groupBy(SOURCE, USE, PROBLEM).count().orderBy(SOURCE, USE, PROBLEM).collect():
         counts[row[SOURCE], row[USE]] = counts.get((row[SOURCE], row[USE]), 0) + row["count"]
@@ -196,9 +229,7 @@ def _count(classified: DataFrame, read: Mapping[str, int]) -> tuple[dict[str, Co
     return counters, reasons
 
 
-def _detect(
-    job: Job, classified: Sequence[DataFrame], carried: tuple[str, ...], limit: int | None
-) -> DataFrame:
+def _detect(job: Job, classified: Sequence[DataFrame], carried: tuple[str, ...], limit: int) -> DataFrame:
     """The matches of a job among the events that are its own."""
     flag = job_flag(job.number)
     own = [events.where(F.col(flag)) for events in classified if flag in events.columns]
@@ -207,7 +238,7 @@ def _detect(
     names = (*carried, PARTS) if job.reads else carried
     prepared = prepare(events, columns, job.compiled, job.catalog, names)
     used = prepared.where(relevant(job.compiled)).drop("unreadable")
-    found = run(used, events, columns, job.compiled, names, limit or MAX_TOKENS)
+    found = run(used, events, columns, job.compiled, names, limit)
     return opened(found) if job.reads else found
 
 

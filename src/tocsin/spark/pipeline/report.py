@@ -31,6 +31,9 @@ class Report:
         default_factory=dict
     )  # what was sent and not delivered, and why
     batches: int | None = None  # how many micro-batches there were, if it is a stream
+    why_not_arrow: Mapping[str, str | None] = field(
+        default_factory=dict
+    )  # for each subscription, why its events were read by Spark; None if Arrow read them in the tasks. Not of streams.
 
     @property
     def total(self) -> Counters:
