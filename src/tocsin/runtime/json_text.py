@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tocsin.runtime.compiling import inlined, kernel
+from tocsin.runtime.compiling import bare, inlined, kernel
 
 WHOLE, REAL, TEXT, TRUTH = range(4)  # what a field holds
-ABSENT, MISSING, FILLED = range(3)  # a field that is not in a value, one that is null there, one that is there
+ABSENT, MISSING, FILLED = range(3)  # a field that a value has not, has as null, has
 _NO = -1
 _DEEPEST = 60  # of lists and objects in a field that nobody wants: one bit of a word each
 _LONGEST_NUMBER = 60  # bytes; with the next, far from what a double cannot hold
@@ -31,21 +31,23 @@ _A, _B, _E, _F, _N, _R, _T, _U = (ord(c) for c in "abefnrtu")
 _TRUE, _FALSE, _NULL = (np.frombuffer(word, np.uint8) for word in (b"true", b"false", b"null"))
 
 
-@kernel
-def read_objects(data, offsets, there, names, name_offsets, kinds, lows, highs, filled, numbers, starts, stops):  # type: ignore[no-untyped-def]
-    """Fill the columns of fields; the result says of each value whether it was read.
+@bare
+def read_objects(  # type: ignore[no-untyped-def]
+    data, offsets, there, names, name_offsets, kinds, lows, highs, read, filled, numbers, starts, stops
+):
+    """Fill the columns of fields.
 
     Args:
         data: uint8, with offsets (n + 1): the values. `there`, bool (n): which there are at all.
         names: uint8, with name_offsets (fields + 1): what the fields are called.
         kinds: int8 (fields). lows, highs: int64 (fields): the least and the largest whole number.
-        filled: int8 (fields, n), all ABSENT.
+        read: bool (n), all false: gets which values were read.
+        filled: int8 (fields, n), all ABSENT: gets which fields they have.
         numbers: int64 (fields, n): gets whole numbers and truths.
         starts, stops: int32 (fields, n): get where texts and real numbers are, as they are written.
     """
     rows = len(offsets) - 1
     fields = len(kinds)
-    read = np.zeros(rows, np.bool_)
     for row in range(rows):
         if not there[row]:
             continue
@@ -55,14 +57,15 @@ def read_objects(data, offsets, there, names, name_offsets, kinds, lows, highs, 
             continue
         at = _blanks(data, at + 1, end)
         more = _byte(data, at, end) != _CLOSE
-        former = fields - 1  # fields mostly come in one order
+        former = fields - 1
         while more:
-            start = at + 1
-            at = _string(data, at, end, False)
-            if at == _NO:
-                break
-            field = _field(data, start, at - 1, names, name_offsets, former)
-            at = _to_value(data, at, end)
+            field = former + 1 if former + 1 < fields else 0  # most often they come in one order
+            after = _if_named(data, at, end, names, name_offsets[field], name_offsets[field + 1])
+            if after == _NO:
+                after = _string(data, at, end, False)
+                if after != _NO:
+                    field = _field(data, at + 1, after - 1, names, name_offsets)
+            at = _to_value(data, after, end)
             if at == _NO:
                 break
             if field < 0:
@@ -92,7 +95,6 @@ def read_objects(data, offsets, there, names, name_offsets, kinds, lows, highs, 
         if not read[row]:
             for field in range(fields):
                 filled[field, row] = ABSENT
-    return read
 
 
 @kernel
@@ -132,27 +134,32 @@ def _blanks(data, at, end):  # type: ignore[no-untyped-def]
     return at
 
 
-@kernel
-def _field(data, start, stop, names, name_offsets, former):  # type: ignore[no-untyped-def]
-    """Which field has this name; the one after the former is looked at first. `_NO` if none has."""
-    fields = len(name_offsets) - 1
-    field = former
-    for _ in range(fields):
-        field = field + 1 if field + 1 < fields else 0
+@inlined
+def _if_named(data, at, end, names, first, last):  # type: ignore[no-untyped-def]
+    """The position after a name in quotes, if it is this one."""
+    size = last - first
+    if at + size + 2 > end or data[at] != _QUOTE or data[at + size + 1] != _QUOTE:
+        return _NO
+    for k in range(size):
+        if data[at + 1 + k] != names[first + k]:
+            return _NO
+    return at + size + 2
+
+
+@bare
+def _field(data, start, stop, names, name_offsets):  # type: ignore[no-untyped-def]
+    """Which field has this name; `_NO` if none has."""
+    for field in range(len(name_offsets) - 1):
         first = name_offsets[field]
-        if name_offsets[field + 1] - first != stop - start:
-            continue
-        same = True
+        same = name_offsets[field + 1] - first == stop - start
         for k in range(stop - start):
-            if data[start + k] != names[first + k]:
-                same = False
-                break
+            same = same and data[start + k] == names[first + k]
         if same:
             return field
     return _NO
 
 
-@kernel
+@bare
 def _wanted(data, at, end, kind):  # type: ignore[no-untyped-def]
     """Read a value of a kind: the position after it, and a whole number or a truth."""
     if kind == TEXT:
@@ -170,7 +177,7 @@ def _wanted(data, at, end, kind):  # type: ignore[no-untyped-def]
     return after, 0
 
 
-@kernel
+@bare
 def _word(data, at, end, word):  # type: ignore[no-untyped-def]
     if end - at < len(word):
         return _NO
@@ -180,28 +187,24 @@ def _word(data, at, end, word):  # type: ignore[no-untyped-def]
     return at + len(word)
 
 
-@kernel
+@bare
 def _whole(data, at, end):  # type: ignore[no-untyped-def]
     """A number without a fraction, and what it is."""
-    after = _number(data, at, end)
-    if after == _NO:
-        return _NO, 0
     negative = data[at] == _MINUS
     if negative:
         at += 1
-    if after - at > _LONG_DIGITS:
-        return _NO, 0
+    start = at
     size = np.uint64(0)
-    for k in range(at, after):
-        if not _ZERO <= data[k] <= _NINE:
-            return _NO, 0
-        size = size * np.uint64(10) + np.uint64(data[k] - _ZERO)
-    if size > _LARGEST:
+    while at < end and _ZERO <= data[at] <= _NINE and at - start < _LONG_DIGITS:
+        size = size * np.uint64(10) + np.uint64(data[at] - _ZERO)
+        at += 1
+    # Another digit, a fraction or an exponent is nothing that may follow a value.
+    if at == start or (data[start] == _ZERO and at > start + 1) or size > _LARGEST:
         return _NO, 0
-    return after, -np.int64(size) if negative else np.int64(size)
+    return at, -np.int64(size) if negative else np.int64(size)
 
 
-@kernel
+@bare
 def _number(data, at, end):  # type: ignore[no-untyped-def]
     start = at
     if _byte(data, at, end) == _MINUS:
@@ -236,7 +239,7 @@ def _digits(data, at, end):  # type: ignore[no-untyped-def]
     return at
 
 
-@kernel
+@bare
 def _string(data, at, end, escapes):  # type: ignore[no-untyped-def]
     """A text in quotes, in which escapes may be or not. A name that is spelled with escapes could be that of any field."""
     if _byte(data, at, end) != _QUOTE:
@@ -260,7 +263,7 @@ def _string(data, at, end, escapes):  # type: ignore[no-untyped-def]
     return _NO
 
 
-@kernel
+@bare
 def _utf8(data, at, end):  # type: ignore[no-untyped-def]
     """A letter of several bytes: the shortest form of it, and no half of a pair of UTF-16."""
     first = data[at]
@@ -284,12 +287,12 @@ def _utf8(data, at, end):  # type: ignore[no-untyped-def]
     return at + size
 
 
-@kernel
+@bare
 def _escape(data, at, end):  # type: ignore[no-untyped-def]
     """What follows a backslash. Half of a pair of UTF-16 alone is no letter."""
     byte = _byte(data, at, end)
     if byte != _U:
-        simple = byte == _QUOTE or byte == _BACKSLASH or byte == _SLASH or _control(byte) != 0
+        simple = byte in (_QUOTE, _BACKSLASH, _SLASH) or _control(byte) != 0
         return at + 1 if simple else _NO
     unit = _unit(data, at + 1, end)
     if unit == _NO or 0xDC00 <= unit <= 0xDFFF:
@@ -301,7 +304,7 @@ def _escape(data, at, end):  # type: ignore[no-untyped-def]
     return at + 11 if 0xDC00 <= _unit(data, at + 7, end) <= 0xDFFF else _NO
 
 
-@kernel
+@bare
 def _control(byte):  # type: ignore[no-untyped-def]
     """The character that a letter after a backslash stands for, or 0."""
     if byte == _N:
@@ -315,7 +318,7 @@ def _control(byte):  # type: ignore[no-untyped-def]
     return 12 if byte == _F else 0
 
 
-@kernel
+@bare
 def _unit(data, at, end):  # type: ignore[no-untyped-def]
     """The number that four hexadecimal digits are."""
     if at + 4 > end:
@@ -332,7 +335,7 @@ def _unit(data, at, end):  # type: ignore[no-untyped-def]
     return unit
 
 
-@kernel
+@bare
 def _unescaped(data, at, out, to):  # type: ignore[no-untyped-def]
     """Write what an escape stands for, which `_escape` has looked at: it never takes more bytes. Where both go on."""
     byte = data[at]
@@ -356,7 +359,7 @@ def _unescaped(data, at, out, to):  # type: ignore[no-untyped-def]
     return at, to + size
 
 
-@kernel
+@inlined
 def _to_value(data, at, end):  # type: ignore[no-untyped-def]
     """From behind a name, if there was one, to the value, of which there is a byte at least."""
     if at == _NO:
@@ -368,14 +371,14 @@ def _to_value(data, at, end):  # type: ignore[no-untyped-def]
     return at if at < end else _NO
 
 
-@kernel
+@bare
 def _skipped(data, at, end):  # type: ignore[no-untyped-def]
     """Any value, with all that is in it."""
     depth = 0
     objects = 0  # the lowest bit says whether we are in an object, the next whether that is in one
     while True:
         byte = _byte(data, at, end)
-        if byte == _OPEN or byte == _OPEN_LIST:
+        if byte in (_OPEN, _OPEN_LIST):
             inside = _blanks(data, at + 1, end)
             if _byte(data, inside, end) == (_CLOSE if byte == _OPEN else _CLOSE_LIST):
                 at = inside + 1
@@ -408,7 +411,7 @@ def _skipped(data, at, end):  # type: ignore[no-untyped-def]
             return _NO
 
 
-@kernel
+@bare
 def _scalar(data, at, end):  # type: ignore[no-untyped-def]
     byte = _byte(data, at, end)
     if byte == _QUOTE:

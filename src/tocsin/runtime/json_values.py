@@ -60,7 +60,8 @@ def events_of(values: pa.Array, fields: tuple[tuple[str, pa.DataType], ...]) -> 
     numbers = np.empty((len(fields), rows), np.int64)
     starts = np.empty((len(fields), rows), np.int32)
     stops = np.empty((len(fields), rows), np.int32)
-    read = read_objects(
+    read = np.zeros(rows, np.bool_)
+    read_objects(
         data,
         offsets,
         values.is_valid().to_numpy(zero_copy_only=False),
@@ -69,6 +70,7 @@ def events_of(values: pa.Array, fields: tuple[tuple[str, pa.DataType], ...]) -> 
         kinds,
         np.array([low for low, _ in limits], np.int64),
         np.array([high for _, high in limits], np.int64),
+        read,
         filled,
         numbers,
         starts,

@@ -87,6 +87,8 @@ WHOLE = [
     '{"i":null,"i":1}',
     '{"i":1,"i":"x"}',
     '{"z":1,"z":2,"i":1}',
+    '{"i"":1}',
+    '{"i\\"":1}',
     '{"temp\u00e9rature":1.5}',
     '{"tempe\u0301rature":1.5}',
     '{"i":1}\n{"i":2}',
@@ -189,7 +191,9 @@ def by_spark(event: StructType) -> tuple[Column, Column]:
 
 
 @pytest.mark.parametrize(
-    "event", [EVENT, "i int, t timestamp, x decimal(10, 2), z array<int>"], ids=["plain", "any"]
+    "event",
+    [EVENT, "i int, t timestamp, x decimal(10, 2), z array<int>", '`i"` int, i int'],
+    ids=["plain", "any", "quoted"],
 )
 def test_whoever_reads_a_value_it_is_what_spark_alone_would_read(spark: SparkSession, event: str) -> None:
     schema = StructType.fromDDL(event)
@@ -206,8 +210,8 @@ def test_whoever_reads_a_value_it_is_what_spark_alone_would_read(spark: SparkSes
         if (row.event, row.problem) != (row.expected, row.wrong)
     ]
     assert differ == []
-    assert sum(row.event is not None for row in rows) > 2_000
-    assert sum(row.event is None for row in rows) > 2_000
+    assert sum(row.event is not None for row in rows) > 1_000
+    assert sum(row.event is None for row in rows) > 1_000
 
 
 def test_a_bad_message_costs_its_neighbours_nothing_and_columns_are_kept_as_asked(

@@ -58,9 +58,13 @@ def write_json(events: DataFrame) -> DataFrame:
 
 def _is_plain(event: T.StructType) -> bool:
     """Whether an event can be read in Python."""
-    # Names that differ in case only are for Spark to accept or refuse.
+    # Names that differ in case only are for Spark to accept or refuse; others cannot be written as they are.
     names = {field.name.lower() for field in event.fields}
-    return 0 < len(names) == len(event.fields) and all(field.dataType in _PLAIN for field in event.fields)
+    if len(names) != len(event.fields) or not all(
+        name.isprintable() and not {*'"\\'} & {*name} for name in names
+    ):
+        return False
+    return len(names) > 0 and all(field.dataType in _PLAIN for field in event.fields)
 
 
 def _read_in_python(messages: DataFrame, event: T.StructType, kept: Sequence[str]) -> DataFrame:
