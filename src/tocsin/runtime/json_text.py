@@ -325,7 +325,7 @@ def _unit(data, at, end):  # type: ignore[no-untyped-def]
         return _NO
     unit = 0
     for k in range(at, at + 4):
-        digit, letter = np.int64(data[k]) - _ZERO, np.int64(data[k] | 32) - _A
+        digit, letter = int(data[k]) - _ZERO, int(data[k] | 32) - _A
         if 0 <= digit <= 9:
             unit = 16 * unit + digit
         elif 0 <= letter <= 5:
