@@ -2,8 +2,8 @@
 
 The streams run on Structured Streaming over the same events, one after the other in one session; the first micro-batches of
 each warm up and do not count. The matches are held against those of the same events as a table. Flink's MATCH_RECOGNIZE in
-streaming mode runs on the same cores after them, over the first of the events from files of CSV, if it is installed
-(`tocsin bench --install-peers`).
+streaming mode runs on the same cores after them, over events of the same kind from files of CSV, if it is installed
+(`tocsin bench --install-peers`). Its start is in its figure, so it is given a million whatever we are given.
 
     python benchmarks/streams.py --events 6000000 --keys 10000 --workloads W1,W3
     python benchmarks/streams.py --source kafka
@@ -29,6 +29,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 import tocsin
 from tocsin.bench.engines import in_flink
@@ -36,6 +37,8 @@ from tocsin.bench.events import EventSet
 from tocsin.bench.job import Job
 from tocsin.bench.peers import flink_python
 from tocsin.bench.workloads import MINUTE, WORKLOADS, Workload
+from tocsin.spark.brokers.kafka import KafkaInput, KafkaServer, stream_kafka
+from tocsin.spark.brokers.values import read_json
 from tocsin.spark.checkpoint import read_state
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
@@ -60,7 +63,7 @@ def main() -> int:
     parser.add_argument("--batch", type=int, default=1_000_000, help="events in a micro-batch")
     parser.add_argument("--workloads", default="W1,W3")
     parser.add_argument("--source", choices=("files", "kafka"), default="files")
-    parser.add_argument("--flink-events", type=int, default=1_000_000, help="0 to leave it out")
+    parser.add_argument("--flink-events", type=int, default=1_000_000, help="0 to leave Flink out")
     options = parser.parse_args()
     of_kafka = options.source == "kafka"
     jars = {"spark.jars": ",".join(connector_jars(fetch=True))} if of_kafka else {}
@@ -124,12 +127,11 @@ def measure(spark: SparkSession, folder: Path, read: Read, workload: str, batch:
 def in_streaming_flink(
     spark: SparkSession, folder: Path, workload: Workload, options: argparse.Namespace
 ) -> dict[str, Any]:
-    """The same for Flink, over the first of the events."""
+    """The same for Flink, over as many events as it is given: each key has as many a second as it has for us."""
     path = folder / "flink.parquet"
-    rows = min(options.flink_events, options.events)
+    rows = options.flink_events
     if not path.exists():
-        pieces = (pq.read_table(file) for file in sorted((folder / "in").glob("*.parquet")))
-        pq.write_table(first_of(pieces, rows), path)
+        pq.write_table(EventSet(rows, options.keys).table(), path)
     job = Job(workload, "flink-streaming", str(path), rows, options.keys, MINUTE, CORES, 1)
     task, result = folder / "task.json", folder / "result.json"
     task.write_text(json.dumps(in_flink.task(job)), encoding="utf-8")
@@ -145,17 +147,6 @@ def in_streaming_flink(
         "matches": told["matches"],
         "agrees": told["matches"] == own,
     }
-
-
-def first_of(pieces: Iterable[pa.Table], rows: int) -> pa.Table:
-    """So many rows of several tables."""
-    taken: list[pa.Table] = []
-    for piece in pieces:
-        taken.append(piece.slice(0, rows))
-        rows -= taken[-1].num_rows
-        if not rows:
-            break
-    return pa.concat_tables(taken)
 
 
 def write_files(events: EventSet, folder: Path, batch: int) -> None:
@@ -185,16 +176,9 @@ def of_files(spark: SparkSession, folder: Path) -> DataFrame:
 
 
 def of_topic(spark: SparkSession, address: str, batch: int) -> DataFrame:
-    options = {
-        "kafka.bootstrap.servers": address,
-        "subscribe": TOPIC,
-        "startingOffsets": "earliest",
-        "maxOffsetsPerTrigger": str(batch),
-    }
-    messages = spark.readStream.format("kafka").options(**options).load()
-    return messages.select(F.from_json(F.col("value").cast("string"), SCHEMA).alias("event")).select(
-        "event.*"
-    )
+    messages = stream_kafka(spark, KafkaServer(address), KafkaInput((TOPIC,), max_per_batch=batch))
+    read = read_json(messages, StructType.fromDDL(SCHEMA), keep=())
+    return read.where("problem is null").select("event.*")
 
 
 def through_python(events: DataFrame) -> DataFrame:

@@ -23,6 +23,7 @@ from tocsin.automata.plan import composite_type
 from tocsin.events import Composite, Constituent, Event, Interval, TimerEvent
 from tocsin.runtime import feed as runtime
 from tocsin.runtime.conditions import Lookup, truth
+from tocsin.runtime.json_values import events_of
 from tocsin.runtime.program import Output
 from tocsin.runtime.state import Composite as Record
 from tocsin.runtime.state import State, initial
@@ -54,6 +55,7 @@ def warm() -> None:
     compiled = compile_ecl({"": every})
     batch = _batch(compiled, {0: Event(0, frozenset({"A"}), Interval(0, 0))})
     runtime.feed(compiled.plan, initial(compiled.plan), batch, 0)
+    events_of(pa.array([b'{"a": "x"}']), (("a", pa.string()),))
 
 
 class Session:

@@ -29,6 +29,11 @@ def kernel(function: Callable[..., Any]) -> Any:
     return _kept(nb.njit(function))
 
 
+def bare(function: Callable[..., Any]) -> Any:
+    """The same for a function that makes no arrays: it need not count who uses those that it is given."""
+    return _kept(nb.njit(_nrt=False)(function))
+
+
 def inlined(function: Callable[..., Any]) -> Any:
     """The same for a small function, which becomes a part of those that call it."""
     return _kept(nb.njit(inline="always")(function))

@@ -18,6 +18,7 @@ _NEEDED = (
     "pandas",
     "pyarrow.compute",
     "tocsin.runtime.gather",
+    "tocsin.runtime.json_values",
     "tocsin.spark.stream_jobs",
 )
 
