@@ -4,7 +4,8 @@ What is read here is JSON as RFC 8259 has it, in UTF-8, and of that only what le
 twice, and each has the type that is wanted of it. Any other value is left to a reader that knows what to do then (see
 `json_values`), so this one may be strict wherever being exact would be long.
 
-It is one grammar, each rule a function, which is why it is one file. Positions go forward through the bytes of one value. A reader of a part returns the position after it, or `_NO`.
+It is one grammar, each rule a function, which is why it is one file. Positions go forward through the bytes of one value. A
+reader of a part returns the position after it, or `_NO`.
 """
 
 from __future__ import annotations
