@@ -56,7 +56,7 @@ def main() -> None:
         # A small one first: workers are started, kernels compiled.
         for rows, rounds in ((100_000, 1), (arguments.events, arguments.rounds)):
             file = parquet_file(EventSet(rows, arguments.keys), DATA)
-            reports = {how: [] for how in seconds}
+            reports: dict[str, list[Report]] = {how: [] for how in seconds}
             for _ in range(rounds):
                 for how in seconds:
                     reports[how].append(_run(spark, Path(name), how, file, arguments.attributes))
