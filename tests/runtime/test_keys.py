@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tocsin.runtime.keys import NO_KEYS, Keys, key_codes, numbered
 
@@ -19,6 +21,22 @@ def test_keys_are_numbered_as_they_come() -> None:
     assert shown(keys) == [("b", 2), ("a", 1), ("a", None)]
     numbers, count = key_codes(columns)
     assert (numbers.tolist(), count) == ([0, 1, 0, 2], 3)
+
+
+@given(
+    st.sampled_from([0, 5, -3, 2**40, 2**62, -(2**62), 2**63]),
+    st.lists(st.integers(0, 12), min_size=1, max_size=30),
+    st.booleans(),
+)
+def test_whole_numbers_are_numbered_whether_they_lie_near_or_far(
+    least: int, own: list[int], far: bool
+) -> None:
+    values = [least + 1000 * value if far and value > 10 else least + value for value in own]
+    column = pa.array(values, pa.uint64() if least == 2**63 else pa.int64())
+    codes, keys = numbered(NO_KEYS, [column])
+    distinct = list(dict.fromkeys(values))
+    assert [distinct[code] for code in codes.tolist()] == values
+    assert shown(keys) == [(value,) for value in distinct]
 
 
 def test_known_keys_keep_their_numbers() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.runtime.ordering import total_order
+from tocsin.runtime.ordering import placed, places, total_order
 
 EXTREME = [-(2**62), -1, 0, 1, 2**40, 2**62]
 
@@ -32,6 +32,32 @@ def test_the_total_order(text: bool, events: list[tuple[int, int, int]], random:
     expected = sorted(range(len(events)), key=lambda i: (codes[i], end[i], start[i], named[i]))
     assert order.tolist() == expected
     assert offsets.tolist() == [int((codes < key).sum()) for key in range(5)]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), max_size=120), st.integers(1, 40), st.booleans()
+)
+def test_places_are_those_of_the_total_order(events: list[tuple[int, int]], piece: int, sort: bool) -> None:
+    events = sorted(events, key=lambda event: event[1]) if sort else events
+    codes, end = (np.array([e[i] for e in events], np.int64) for i in range(2))
+    found = places(codes, 4, end)
+    order, offsets, ties = total_order(codes, 4, end, end, None)
+    if ties or end.tolist() != sorted(end.tolist()):
+        assert found is None
+        return
+    assert found is not None
+    assert found[1].tolist() == offsets.tolist()
+    column = pa.chunked_array(
+        [pa.array(end[at : at + piece]) for at in range(0, len(end), piece)], pa.int64()
+    )
+    assert placed(column, found[0]).tolist() == end[order].tolist()
+
+
+def test_many_events_of_one_moment_are_looked_at_one_by_one() -> None:
+    """Whether keys are tied is asked of few neighbours only, so that a moment of many events costs no more than others."""
+    codes = np.arange(200)
+    assert places(codes, 200, np.zeros(200, np.int64)) is None
+    assert total_order(codes, 200, codes, np.zeros(200, np.int64), None)[0].tolist() == codes.tolist()
 
 
 @pytest.mark.parametrize("spread", [3, 5_000, 2**50])

@@ -73,7 +73,7 @@ def _codes(column: Column) -> tuple[Array, Column]:
     if pa.types.is_integer(plain.type) and not plain.null_count and len(plain):
         values = plain.to_numpy(zero_copy_only=False)
         least, most = int(values.min()), int(values.max())
-        if most - least < _SPREAD * len(values):
+        if most - least < _SPREAD * len(values) and most < 1 << 63:
             codes, firsts = _near(values.astype(np.int64, copy=False), least, most - least + 1)
             return codes, plain.take(pa.array(firsts))
     coded = plain.dictionary_encode(null_encoding="encode")

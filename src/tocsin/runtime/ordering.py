@@ -21,8 +21,6 @@ def total_order(
     Rows usually come as time went on, so that bringing those of a key together is all there is to do.
     """
     order, offsets = bucket(codes, keys)
-    if ascend(end) and not _may_be_tied(codes, end):
-        return order, offsets, False
     ties = bool(_sort_by_end(order, offsets, end))
     if ties:
         places = np.flatnonzero(_tied(order, offsets, end))
@@ -31,6 +29,26 @@ def total_order(
         run = np.cumsum(np.concatenate([[False], _differ(codes, tied) | _differ(end, tied)]))
         order[places] = tied[np.lexsort((_ranks(ids, tied), start[tied], run))]
     return order, offsets, ties
+
+
+def places(codes: Array, keys: int, end: Array) -> tuple[Array, Array] | None:
+    """The place of each row by key and in the total order, and where each key's rows begin.
+
+    None where more than keys must be looked at: rows do not come as time went on, or some of a key may end at the same moment.
+    """
+    if not ascend(end) or _may_be_tied(codes, end):
+        return None
+    return _places(codes, keys)  # type: ignore[no-any-return]
+
+
+def placed(column: pa.ChunkedArray, place: Array) -> Array:
+    """The values of a column of numbers, each at its place. They are written and not fetched: keys are few beside rows."""
+    out = np.empty(len(column), column.type.to_pandas_dtype())
+    first = 0
+    for chunk in column.chunks:
+        _scatter(chunk.to_numpy(), place[first : first + len(chunk)], out)
+        first += len(chunk)
+    return out
 
 
 def _differ(values: Array, rows: Array) -> Array:
@@ -68,6 +86,28 @@ def bucket(codes, keys):  # type: ignore[no-untyped-def]
         order[place[codes[row]]] = row
         place[codes[row]] += 1
     return order, offsets
+
+
+@kernel
+def _places(codes, keys):  # type: ignore[no-untyped-def]
+    """The same sort, but for each row its place."""
+    offsets = np.zeros(keys + 1, np.int64)
+    for code in codes:
+        offsets[code + 1] += 1
+    for key in range(keys):
+        offsets[key + 1] += offsets[key]
+    following = offsets[:-1].copy()
+    place = np.empty(len(codes), np.int64)
+    for row in range(len(codes)):
+        place[row] = following[codes[row]]
+        following[codes[row]] += 1
+    return place, offsets
+
+
+@kernel
+def _scatter(values, place, out):  # type: ignore[no-untyped-def]
+    for row in range(len(values)):
+        out[place[row]] = values[row]
 
 
 @kernel

@@ -20,7 +20,7 @@ from tocsin.runtime.chunks import ALWAYS, Chunk, chunk_of
 from tocsin.runtime.feed import Batch, ByKey, Result, feed
 from tocsin.runtime.keys import Keys, key_codes
 from tocsin.runtime.matches import OF_EVENTS, to_arrow
-from tocsin.runtime.ordering import same_moment, total_order
+from tocsin.runtime.ordering import placed, places, same_moment, total_order
 from tocsin.runtime.pack import unpack, unpack_tables
 from tocsin.runtime.program import Array, Plan, from_bytes, travelling
 from tocsin.runtime.questions import Index, signatures
@@ -172,6 +172,8 @@ def sort_events(batches: list[pa.RecordBatch], keys: int) -> Sorted:
     codes, count = np.zeros(len(end), np.int64), 1
     if keys:
         codes, count = key_codes([_whole(table.column(f"key{i}")) for i in range(keys)])
+    if (found := places(codes, count, end)) is not None:
+        return Sorted(_at_places(table, found[0]), found[1])
     ids = _whole(table.column("id")) if "id" in table.column_names else None
     order, offsets, ties = total_order(codes, count, start, end, ids)
     if ties and ids is None:
@@ -185,6 +187,23 @@ def sort_events(batches: list[pa.RecordBatch], keys: int) -> Sorted:
         table = table.remove_column(0)
         taken.append(column.take(rows))
     return Sorted(pa.table(taken, names), offsets)
+
+
+def _at_places(table: pa.Table, place: Array) -> pa.Table:
+    """The rows of a table at their places."""
+    names, sorted_columns, rows = table.column_names, [], None
+    while table.num_columns:
+        column = table.column(0)
+        table = table.remove_column(0)
+        if pa.types.is_integer(column.type) and not column.null_count:
+            sorted_columns.append(pa.array(placed(column, place)))
+            continue
+        if rows is None:
+            order = np.empty(len(place), np.int64)
+            order[place] = np.arange(len(place))
+            rows = pa.array(order)
+        sorted_columns.append(_whole(column).take(rows))
+    return pa.table(sorted_columns, names)
 
 
 def _joined(batches: list[pa.RecordBatch]) -> pa.Table:
