@@ -30,7 +30,7 @@ def bit(answers: np.ndarray, number: int) -> np.ndarray:
 
 
 def answered(index: rq.Index, table: pa.Table) -> np.ndarray:
-    numbers, distinct = rq.distinct(index, rq.codes(index, table))
+    numbers, distinct = rq.numbered(index, table)
     return rq.answers(index, distinct)[numbers]
 
 
@@ -136,6 +136,22 @@ def test_codes_do_not_depend_on_the_values_of_a_task() -> None:
     assert rq.codes(index, coded).tolist() == alone
     chunks = pa.concat_tables([coded.slice(2), coded.slice(0, 2)])
     assert rq.codes(index, chunks).tolist() == alone[2:] + alone[:2]
+
+
+@pytest.mark.parametrize(
+    "texts", [["B", "A", "D", "A"], ["B", None, "A"], [f"t{n}" for n in range(2000)] + ["A"], []]
+)
+def test_types_that_are_numbered_already_keep_their_numbers(texts: list[str | None]) -> None:
+    among: list[tuple[int, rq.Condition]] = [(0, ("among", TYPE, ("A",))), (1, ("among", TYPE, ("B", "C")))]
+    index = build(among, {TYPE: COLUMNS[TYPE]}, 1, everything(1))
+    plain = pa.table({"type": pa.array(texts, pa.string())})
+    coded = pa.table({"type": pa.array(texts, pa.string()).dictionary_encode()})
+    expected = [[(text == "A") | (text == "B") << 1] for text in texts]
+    for table in (plain, coded, coded.slice(1), pa.concat_tables([coded, coded])):
+        rows = (
+            expected[1:] if table.num_rows < len(texts) else expected * (table.num_rows // max(1, len(texts)))
+        )
+        assert answered(index, table).tolist() == rows
 
 
 def test_travelling_codes_lead_to_the_same_answers() -> None:

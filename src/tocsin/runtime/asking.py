@@ -71,7 +71,7 @@ def _bits(asking: Asking, plan: Plan, events: pa.Table) -> tuple[Array, Array]:
         domain |= np.bitwise_or.reduce(detector.program.domain, axis=0)
     columns = {name: _operand(asking, events, operand) for name, operand in asking.asked}
     table = pa.table(columns) if columns else pa.table({"": pa.nulls(events.num_rows)})
-    numbers, distinct = rq.distinct(asking.questions, rq.codes(asking.questions, table))
+    numbers, distinct = rq.numbered(asking.questions, table)
     bits: Array = rq.answers(asking.questions, distinct)[numbers]
     used: Array = np.any(bits & domain, axis=1)
     return bits, used

@@ -32,6 +32,8 @@ WHOLE, FLOAT, BOOL, TEXT, TEXTS = "whole", "float", "bool", "text", "texts"
 KINDS = {WHOLE: "number", FLOAT: "number", BOOL: "bool", TEXT: "string", TEXTS: "string"}
 _DENSE = 1 << 22  # up to so many codes there is a table of all of them
 _FEW = 24  # so many cuts are counted faster than searched
+_FEW_TEXTS = 1000  # for so many, questions are answered without a look at which of them there are
+_NUMBERED_TEXTS = pa.dictionary(pa.int32(), pa.string())
 
 
 class Column(NamedTuple):
@@ -90,8 +92,27 @@ class Index(NamedTuple):
 # --- Rows to codes ---------------------------------------------------------------------------------
 
 
+def numbered(index: Index, table: pa.Table) -> tuple[Array, Array]:
+    """For each row of a table with the columns of the index a number (int32), and the codes by that number: int64 (U, C)."""
+    texts = _few_texts(index, table)
+    if texts is None:
+        return distinct(index, codes(index, table))
+    axis = index.axes[0]
+    return texts.indices.to_numpy(), axis.radix * _text_classes(axis, texts.dictionary).reshape(-1, 1)
+
+
+def _few_texts(index: Index, table: pa.Table) -> pa.DictionaryArray | None:
+    """The only column that is asked for, if it has few texts that are numbered already, as types are in files."""
+    if len(index.axes) != 1 or index.axes[0].column.kind != TEXT:
+        return None
+    column = table.column(index.axes[0].column.name)
+    if column.num_chunks != 1 or column.null_count or column.type != _NUMBERED_TEXTS:
+        return None
+    return column.chunk(0) if len(column.chunk(0).dictionary) <= _FEW_TEXTS else None
+
+
 def codes(index: Index, table: pa.Table) -> Array:
-    """The codes of each row of a table that has the columns of the index: int64 (R, C)."""
+    """The codes of each row: int64 (R, C)."""
     found = np.zeros((len(index.sizes), table.num_rows), np.int64)
     for axis in index.axes:
         at = 0

@@ -73,11 +73,10 @@ def pack_asked(
 ) -> Iterator[pa.RecordBatch]:
     """Events of Spark, with the columns that questions ask for, become rows `shard, packed` with codes instead."""
     for table in units(batches):
-        codes = rq.codes(index, table)
-        numbers, distinct = rq.distinct(index, codes)
-        rows = np.flatnonzero(rq.looked_at(index, distinct)[numbers])
+        numbers, distinct = rq.numbered(index, table)
+        rows = rq.rows_of(numbers, rq.looked_at(index, distinct))
         events = table.drop_columns(list(asked)).take(pa.array(rows))
-        for name, column in rq.code_columns(index, codes[rows]).items():
+        for name, column in rq.code_columns(index, distinct[numbers[rows]]).items():
             events = events.append_column(name, column)
         if events.num_rows:
             yield from pack_table(events, shards, keys)
@@ -107,7 +106,7 @@ def read_group(job: ReadJob, files: OpenFiles, file: str, group: int) -> pa.Tabl
 
 def travelling_events(job: ReadJob, table: pa.Table) -> pa.Table:
     """The rows that some pattern looks at, with the columns that travel."""
-    codes, numbers, distinct = _coded(job, table)
+    numbers, distinct = _numbered(job, table)
     wanted, unreadable = rq.looked_at(job.questions, distinct), _unreadable(job, table)
     rows = rq.rows_of(numbers, wanted)
     if unreadable is not None:
@@ -122,7 +121,7 @@ def travelling_events(job: ReadJob, table: pa.Table) -> pa.Table:
     if job.reports:
         columns["id"] = _ids(job, part)
         columns["type"] = _types(job, part)
-    columns |= _answers(job.questions, codes, rows, numbers, distinct)
+    columns |= _answers(job.questions, numbers[rows], distinct)
     for recipe in job.taken:
         columns[recipe.name] = _made(job, part, recipe)
     if job.reports and job.carried is not None:
@@ -133,15 +132,14 @@ def travelling_events(job: ReadJob, table: pa.Table) -> pa.Table:
 
 def looked_at(job: ReadJob, table: pa.Table) -> Array:
     """Which rows some pattern looks at, whether they can be used or not."""
-    _, numbers, distinct = _coded(job, table)
+    numbers, distinct = _numbered(job, table)
     return rq.looked_at(job.questions, distinct)[numbers]
 
 
-def _coded(job: ReadJob, table: pa.Table) -> tuple[Array, Array, Array]:
-    """The codes of all rows, for each row the number of its codes among the distinct ones, and those."""
+def _numbered(job: ReadJob, table: pa.Table) -> tuple[Array, Array]:
+    """For each row a number, and the codes by that number."""
     asked = {name: _asked(job, table, operand) for name, operand in job.asked.items()}
-    codes = rq.codes(job.questions, pa.table(asked) if asked else _rows_only(table))
-    return codes, *rq.distinct(job.questions, codes)
+    return rq.numbered(job.questions, pa.table(asked) if asked else _rows_only(table))
 
 
 def _rows_only(table: pa.Table) -> pa.Table:
@@ -149,19 +147,16 @@ def _rows_only(table: pa.Table) -> pa.Table:
     return pa.table({"": pa.nulls(table.num_rows)})
 
 
-def _answers(
-    index: rq.Index, codes: Array, rows: Array, numbers: Array, distinct: Array
-) -> dict[str, pa.Array]:
-    """The answers of some rows as bits, in types no wider than needed; of many questions, the codes instead."""
+def _answers(index: rq.Index, numbers: Array, distinct: Array) -> dict[str, pa.Array]:
+    """The answers of rows with these numbers as bits, in types no wider than needed; of many questions, the codes instead."""
     if index.words > BIT_WORDS:
-        return rq.code_columns(index, codes[rows])
-    own = numbers[rows]
+        return rq.code_columns(index, distinct[numbers])
     bits = rq.answers(index, distinct).view(np.int64)
     columns = {}
     for word, asked in enumerate(index.asked.tolist()):
         # By what can be answered and not by what was, so that all pieces of a table have the same type.
         width = next(w for w in (8, 16, 32, 64) if w == 64 or asked < 1 << (w - 1))
-        columns[f"bits{word}"] = pa.array(bits[:, word].astype(f"int{width}")[own])
+        columns[f"bits{word}"] = pa.array(bits[:, word].astype(f"int{width}")[numbers])
     return columns
 
 
