@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 from strategies import ATTRIBUTES, VALUES, subscriptions
 from tocsin.algebra.predicate import evaluate
 from tocsin.automata.compile import BitTest, compile, condition
+from tocsin.runtime import axes
 from tocsin.runtime import questions as rq
 from tocsin.runtime.build_questions import TooManyTypesError, build
 from tocsin.values import Relation, Value, kind
 
 EXACT = 2**53  # larger whole numbers are not all floating point numbers
 TYPE = ("type",)
-KINDS = {"k": rq.WHOLE, "v": rq.FLOAT, "s": rq.TEXT, "f": rq.BOOL}
-ARROW = {rq.WHOLE: pa.int64(), rq.FLOAT: pa.float64(), rq.TEXT: pa.string(), rq.BOOL: pa.bool_()}
+KINDS = {"k": axes.WHOLE, "v": axes.FLOAT, "s": axes.TEXT, "f": axes.BOOL}
+ARROW = {axes.WHOLE: pa.int64(), axes.FLOAT: pa.float64(), axes.TEXT: pa.string(), axes.BOOL: pa.bool_()}
 TYPES = (None, "A", "B", "C", "", "Other")
 
 
@@ -54,13 +55,13 @@ def literals(tests: list[BitTest]) -> list[Value]:
 def pool(own: str, known: list[Value]) -> list[Value]:
     """Values of a column: those that filters name, those beside them, and none."""
     found: list[Value] = [None, *(v for values in VALUES.values() for v in values), *known]
-    if own == rq.BOOL:
+    if own == axes.BOOL:
         return [None, True, False]
-    if own == rq.TEXT:
+    if own == axes.TEXT:
         texts = [v for v in found if isinstance(v, str)]
         return [None, *texts, *(text + "\0" for text in texts), "￿", "\U0001f600"]
     numbers = [v for v in found if kind(v) == "number" and abs(v) < EXACT]
-    if own == rq.WHOLE:
+    if own == axes.WHOLE:
         return [None, *(int(v) + d for v in numbers for d in (-1, 0, 1))]
     return [None, *(math.nextafter(v, d) for v in numbers for d in (-math.inf, v, math.inf)), math.inf]
 
@@ -69,7 +70,7 @@ def pool(own: str, known: list[Value]) -> list[Value]:
 @settings(max_examples=60)
 @given(
     subscription=subscriptions(depth=2, wild=True),
-    mixed=st.sampled_from([rq.WHOLE, rq.FLOAT, rq.TEXT, rq.BOOL]),
+    mixed=st.sampled_from([axes.WHOLE, axes.FLOAT, axes.TEXT, axes.BOOL]),
     seed=st.integers(0, 2**32),
 )
 def test_answers_are_those_of_the_reference(subscription: object, mixed: str, seed: int) -> None:
@@ -77,12 +78,12 @@ def test_answers_are_those_of_the_reference(subscription: object, mixed: str, se
     compiled = compile([subscription])
     tests = [(number, test) for number, test in compiled.tests if isinstance(test, BitTest)]
     kinds = {**KINDS, "m": mixed}
-    questions, columns = [], {TYPE: rq.Column("type", rq.TEXT)}
+    questions, columns = [], {TYPE: axes.Column("type", axes.TEXT)}
     for number, test in tests:
         asked = condition(test.filter)
         of_type = () if test.type is None else ("among", TYPE, (test.type,))
         questions.append((number, ("and", of_type, asked if test.truth else ("not", asked))))
-    columns |= {("attribute", name): rq.Column(name, kinds[name]) for name in ATTRIBUTES}
+    columns |= {("attribute", name): axes.Column(name, kinds[name]) for name in ATTRIBUTES}
     index = build(questions, columns, compiled.plan.words, everything(compiled.plan.words))
     chance = random.Random(seed)
     known = literals([test for _, test in tests])
@@ -107,7 +108,7 @@ def threshold(number: int, type: str, relation: str, value: float) -> tuple[int,
     return number, ("and", ("among", TYPE, (type,)), compared)
 
 
-COLUMNS = {TYPE: rq.Column("type", rq.TEXT), ("attribute", "v"): rq.Column("v", rq.FLOAT)}
+COLUMNS = {TYPE: axes.Column("type", axes.TEXT), ("attribute", "v"): axes.Column("v", axes.FLOAT)}
 
 
 @pytest.mark.slow
@@ -170,7 +171,7 @@ def test_travelling_codes_lead_to_the_same_answers() -> None:
 def test_more_columns_than_one_code_has_room_for() -> None:
     """Each column has a thousand classes; a code has room for six of them."""
     names = [f"c{n}" for n in range(9)]
-    columns = {("attribute", name): rq.Column(name, rq.WHOLE) for name in names}
+    columns = {("attribute", name): axes.Column(name, axes.WHOLE) for name in names}
     questions = [
         (number, ("compare", "<", ("attribute", names[number % 9]), ("literal", number * 2)))
         for number in range(4500)
@@ -186,7 +187,7 @@ def test_more_columns_than_one_code_has_room_for() -> None:
 @pytest.mark.slow
 def test_whole_numbers_meet_fractions_as_floating_point_numbers() -> None:
     """As on Spark: 2**53 + 1 is 2.0**53, because there is no such floating point number."""
-    column = {("attribute", "k"): rq.Column("k", rq.WHOLE)}
+    column = {("attribute", "k"): axes.Column("k", axes.WHOLE)}
     constants: list[int | float] = [2.0**53, 2**53, 0.5, -0.5, 1e300, -1e300, 2.0**63, 2**60, float(2**60)]
     questions = [
         (number * 6 + place, ("compare", str(relation), ("attribute", "k"), ("literal", constant)))
@@ -231,7 +232,7 @@ def test_nan_is_larger_than_all_numbers() -> None:
 
 
 def test_lists_of_types() -> None:
-    column = {TYPE: rq.Column("types", rq.TEXTS)}
+    column = {TYPE: axes.Column("types", axes.TEXTS)}
     questions = [
         (0, ("among", TYPE, ("A", "B"))),
         (1, ("not", ("among", TYPE, ("A",)))),

@@ -12,20 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from tocsin.runtime.axes import FLOAT, KINDS, TEXT, TEXTS, Axis, Column
 from tocsin.runtime.program import Array
-from tocsin.runtime.questions import (
-    FLOAT,
-    KINDS,
-    TEXT,
-    TEXTS,
-    Axis,
-    Column,
-    Condition,
-    Index,
-    Operand,
-    Ranges,
-    Sweep,
-)
+from tocsin.runtime.questions import Condition, Index, Operand, Ranges, Sweep
 from tocsin.values import Relation, kind
 
 # A constant, and whether it is a floating point number: the others are exact, and compare otherwise though they be equal.

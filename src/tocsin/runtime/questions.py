@@ -14,13 +14,12 @@ Numbers compare as on Spark: whole numbers with a fraction as floating point, an
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from tocsin.runtime.axes import TEXT, Axis, add_classes, text_classes
 from tocsin.runtime.compiling import kernel
 from tocsin.runtime.program import Array
 
@@ -28,30 +27,9 @@ Condition = tuple[Any, ...]
 Operand = tuple[Any, ...]
 Ranges = tuple[tuple[int, int], ...]  # of class numbers, each from the first up to but not including the last
 
-WHOLE, FLOAT, BOOL, TEXT, TEXTS = "whole", "float", "bool", "text", "texts"
-KINDS = {WHOLE: "number", FLOAT: "number", BOOL: "bool", TEXT: "string", TEXTS: "string"}
 _DENSE = 1 << 22  # up to so many codes there is a table of all of them
-_FEW = 24  # so many cuts are counted faster than searched
 _FEW_TEXTS = 1000  # for so many, questions are answered without a look at which of them there are
 _NUMBERED_TEXTS = pa.dictionary(pa.int32(), pa.string())
-
-
-class Column(NamedTuple):
-    """The column of an operand, and what its values are: one of the kinds above."""
-
-    name: str
-    kind: str
-
-
-class Axis(NamedTuple):
-    """How the values of a column are cut into classes. Class 0 is that of a missing value."""
-
-    column: Column
-    cuts: Array | tuple[str, ...]  # int64 or float64, where a class begins; or the texts, sorted
-    ordered: bool  # whether texts between two others have a class of their own
-    size: int  # the number of classes
-    place: int  # the code it is a digit of,
-    radix: int  # and what that digit counts
 
 
 class Sweep(NamedTuple):
@@ -98,7 +76,7 @@ def numbered(index: Index, table: pa.Table) -> tuple[Array, Array]:
     if texts is None:
         return distinct(index, codes(index, table))
     axis = index.axes[0]
-    return texts.indices.to_numpy(), axis.radix * _text_classes(axis, texts.dictionary).reshape(-1, 1)
+    return texts.indices.to_numpy(), axis.radix * text_classes(axis, texts.dictionary).reshape(-1, 1)
 
 
 def _few_texts(index: Index, table: pa.Table) -> pa.DictionaryArray | None:
@@ -117,150 +95,9 @@ def codes(index: Index, table: pa.Table) -> Array:
     for axis in index.axes:
         at = 0
         for chunk in table.column(axis.column.name).chunks:
-            _add_classes(axis, chunk, found[axis.place, at : at + len(chunk)])
+            add_classes(axis, chunk, found[axis.place, at : at + len(chunk)])
             at += len(chunk)
     return found.T
-
-
-def _add_classes(axis: Axis, column: pa.Array, into: Array) -> None:
-    """Add the classes of a piece of a column to the codes of its rows."""
-    if axis.column.kind == TEXTS:
-        into += axis.radix * _list_classes(axis, column)
-        return
-    if axis.column.kind != TEXT:
-        cuts, values = np.asarray(axis.cuts), _plain(column, axis)
-        if len(cuts) <= _FEW:
-            _count(into, axis.radix, cuts, values, _valid(column))
-        else:
-            _search(into, axis.radix, cuts, *_grid(cuts), values, _valid(column))
-        return
-    if not pa.types.is_dictionary(column.type):
-        if not axis.ordered:
-            _lookup(into, axis.radix, np.arange(2, len(axis.cuts) + 2), *_positions(axis, column))
-            return
-        column = column.dictionary_encode()
-    table = _text_classes(axis, column.dictionary)
-    indices = column.indices.fill_null(0) if column.null_count else column.indices
-    _lookup(into, axis.radix, table, indices.to_numpy(zero_copy_only=False), _valid(column))
-
-
-def _plain(column: pa.Array, axis: Axis) -> Array:
-    """The values of a column of numbers, anything where one is missing."""
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.int8())
-    elif pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
-        raise TypeError(f"{axis.column.name} must come as numbers, not as {column.type}")
-    return (column.fill_null(0) if column.null_count else column).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
-
-
-def _valid(column: pa.Array) -> Array:
-    """Which values are there; nothing if all are."""
-    if column.null_count == 0:
-        return np.empty(0, np.bool_)
-    return column.is_valid().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
-
-
-def _grid(cuts: Array) -> tuple[float, float, Array]:
-    """Cells of equal width over the cuts: where they begin, cells per unit, and how many cuts lie before each cell.
-
-    A larger value is never in an earlier cell, rounding included; so the cuts of earlier cells are less than it, and those of
-    later ones greater.
-    """
-    least, most = float(cuts[0]), float(cuts[-1])
-    cells = 1 << (4 * len(cuts)).bit_length()
-    scale = (cells - 1) / (most - least) if 0 < most - least < np.inf else 0.0
-    if not 0 < scale < np.inf:
-        return 0.0, 0.0, np.array([0, len(cuts)])
-    own = np.clip((cuts.astype(np.float64) - least) * scale, 0, cells - 1).astype(np.int64)
-    return least, scale, np.searchsorted(own, np.arange(cells + 1))
-
-
-def _positions(axis: Axis, column: pa.Array) -> tuple[Array, Array]:
-    """For texts that are only compared for equality, which of them a value is: -1 for none."""
-    known = pa.array(axis.cuts, pa.string()).cast(column.type)
-    found = pc.index_in(column, value_set=known).fill_null(-1)
-    return found.to_numpy(zero_copy_only=False), _valid(column)
-
-
-def _text_classes(axis: Axis, distinct: pa.Array) -> Array:
-    """The class of each of some distinct texts."""
-    if not axis.ordered:
-        return (
-            _positions(axis, distinct)[0].astype(np.int64) + 2
-            if axis.cuts
-            else np.ones(len(distinct), np.int64)
-        )
-    # Spark compares the bytes of texts, which is the order of their characters in Python too.
-    cuts = axis.cuts
-    assert isinstance(cuts, tuple)
-    classes = np.zeros(len(distinct), np.int64)
-    for number, text in enumerate(distinct.to_pylist()):
-        if text is not None:
-            place = bisect_left(cuts, text)
-            classes[number] = 2 * place + (2 if place < len(cuts) and cuts[place] == text else 1)
-    return classes
-
-
-def _list_classes(axis: Axis, column: pa.Array) -> Array:
-    """The class of a list: which classes its elements are of, as bits; 0 for a missing one."""
-    inner = axis._replace(column=axis.column._replace(kind=TEXT), radix=1)
-    elements = column.flatten()
-    own = np.zeros(len(elements), np.int64)
-    _add_classes(inner, elements, own)
-    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
-    masks = np.zeros(len(column), np.int64)
-    np.bitwise_or.at(masks, np.repeat(np.arange(len(column)), lengths), np.int64(1) << own)
-    there = _valid(column)
-    return np.where(there, masks + 1, 0) if len(there) else masks + 1
-
-
-@kernel
-def _count(into, radix, cuts, values, valid):  # type: ignore[no-untyped-def]
-    """Each value is of class 1 + the number of cuts that are not larger: for few cuts, all of them counted.
-
-    Written with `not <`, so that NaN, which is less than nothing, ends up above everything.
-    """
-    block = np.empty(4096, np.int64)
-    for start in range(0, len(values), len(block)):
-        rows = min(len(block), len(values) - start)
-        own, classes = values[start : start + rows], block[:rows]
-        classes[:] = 1
-        for cut in cuts:
-            for row in range(rows):
-                classes[row] += not (own[row] < cut)
-        for row in range(rows):
-            if not len(valid) or valid[start + row]:
-                into[start + row] += radix * classes[row]
-
-
-@kernel
-def _search(into, radix, cuts, least, scale, starts, values, valid):  # type: ignore[no-untyped-def]
-    """The same for many cuts: a value leads to a cell of a grid, and there are few cuts in a cell."""
-    last = len(starts) - 2
-    for row in range(len(values)):
-        value = values[row]
-        place = (np.float64(value) - least) * scale
-        cell = np.int64(min(max(place, 0.0), np.float64(last))) if place == place else last
-        low, high = starts[cell], starts[cell + 1]
-        while high - low > 4:
-            middle = (low + high) >> 1
-            if value < cuts[middle]:
-                high = middle
-            else:
-                low = middle + 1
-        found = low
-        for cut in range(low, high):
-            found += not (value < cuts[cut])
-        if not len(valid) or valid[row]:
-            into[row] += radix * (1 + found)
-
-
-@kernel
-def _lookup(into, radix, table, indices, valid):  # type: ignore[no-untyped-def]
-    for row in range(len(indices)):
-        if not len(valid) or valid[row]:
-            index = indices[row]
-            into[row] += radix * (table[index] if index >= 0 else 1)
 
 
 # --- Codes to signatures and answers ---------------------------------------------------------------

@@ -20,6 +20,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or, Unify
 from tocsin.automata.compile import BitTest, Compiled, FieldTest
 from tocsin.events import Catalog, parse_timestamp
+from tocsin.runtime import axes
 from tocsin.runtime import questions as rq
 from tocsin.runtime.build_questions import TooManyTypesError, build
 from tocsin.runtime.pack import PACKED
@@ -155,7 +156,7 @@ class _Asking:
     def __init__(self, catalog: Catalog, schema: T.StructType, columns: EventColumns, time_zone: str) -> None:
         self.catalog, self.schema, self.columns = catalog, schema, columns
         self.utc = time_zone in ("UTC", "Etc/UTC", "Z", "+00:00", "GMT")
-        self.operands: dict[rq.Operand, rq.Column] = {}
+        self.operands: dict[rq.Operand, axes.Column] = {}
 
     def question(self, test: BitTest | FieldTest) -> rq.Condition:
         if isinstance(test, FieldTest):
@@ -178,9 +179,9 @@ class _Asking:
         assert self.columns.type is not None
         type = self.schema[self.columns.type].dataType
         if _is_plain_text(type):
-            self.operands[_TYPE] = rq.Column(travelling("ask", self.columns.type), rq.TEXT)
+            self.operands[_TYPE] = axes.Column(travelling("ask", self.columns.type), axes.TEXT)
         elif isinstance(type, T.ArrayType) and _is_plain_text(type.elementType):
-            self.operands[_TYPE] = rq.Column(travelling("ask", self.columns.type), rq.TEXTS)
+            self.operands[_TYPE] = axes.Column(travelling("ask", self.columns.type), axes.TEXTS)
         else:
             raise _NoArrowFormError(f"the types of events are {type.simpleString()}")
         return _TYPE
@@ -198,7 +199,7 @@ class _Asking:
             case Compare(Attribute(name), relation, Literal(value)):
                 operand, constant = self._attribute(name, value)
                 own = self.operands[operand].kind
-                if rq.KINDS[own] != kind(constant):
+                if axes.KINDS[own] != kind(constant):
                     # Spark would convert one of the two, or fail.
                     raise _NoArrowFormError(f"{name!r} is compared with a {kind(value)}")
                 return ("compare", str(relation), operand, ("literal", constant))
@@ -214,26 +215,26 @@ class _Asking:
         constant = value
         match type:
             case T.IntegralType():
-                own = rq.WHOLE
+                own = axes.WHOLE
             case T.FloatType() | T.DoubleType():
-                own = rq.FLOAT
+                own = axes.FLOAT
             case T.BooleanType():
-                own = rq.BOOL
+                own = axes.BOOL
             case T.TimestampType() | T.TimestampNTZType() | T.DateType():
                 if not isinstance(type, T.TimestampType) and not self.utc:
                     raise _NoArrowFormError(f"{name!r} has no time zone, and that of the session is not UTC")
                 moment = parse_timestamp(value) if isinstance(value, str) else None
                 # What is no moment stays a text, which no time equals.
-                own, constant = rq.WHOLE, str(value) if moment is None else moment
+                own, constant = axes.WHOLE, str(value) if moment is None else moment
             case _ if type is not None and _is_plain_text(type):
-                own = rq.TEXT
+                own = axes.TEXT
             case _:
                 shown = "unknown" if type is None else type.simpleString()
                 raise _NoArrowFormError(f"{name!r} is {shown}, and is compared with a constant")
         if isinstance(constant, float) and not math.isfinite(constant):
             raise _NoArrowFormError(f"{name!r} is compared with {constant}")
         operand = ("attribute", name)
-        self.operands[operand] = rq.Column(travelling("ask", name), own)
+        self.operands[operand] = axes.Column(travelling("ask", name), own)
         return operand, constant
 
     # --- Filters with two truth values (see `fields`)
@@ -270,12 +271,12 @@ class _Asking:
         constant = value
         if name == "timestamp":
             operand = _END
-            self.operands[_END] = rq.Column("ask:@end", rq.WHOLE)
+            self.operands[_END] = axes.Column("ask:@end", axes.WHOLE)
         elif name == "source":
             if self.columns.source is None:
                 raise _NoArrowFormError("no column says where events come from")
             operand = _SOURCE
-            self.operands[_SOURCE] = rq.Column("ask:@source", rq.TEXT)
+            self.operands[_SOURCE] = axes.Column("ask:@source", axes.TEXT)
         elif type_at(self.schema, name) is None:
             return FALSE
         else:
