@@ -46,6 +46,15 @@ def test_memory_counts_all_processes(tmp_path: Path) -> None:
 
 @LINUX
 @pytest.mark.slow
+@pytest.mark.parametrize(("argument", "known"), [("pyspark.worker", True), ("-Dx=pyspark.worker", False)])
+def test_workers_are_told_from_java_that_knows_their_name(tmp_path: Path, argument: str, known: bool) -> None:
+    command = [sys.executable, "-c", PARENT, str(tmp_path / "pid"), "0.5", argument]
+    worker = run_watched(command, None, tmp_path / "log", 60).peak_worker_mb
+    assert (worker is not None and worker > 190) is known
+
+
+@LINUX
+@pytest.mark.slow
 def test_what_takes_too_long_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     outcome = run_watched(
         [sys.executable, "-c", PARENT, str(tmp_path / "pid"), "600"], None, tmp_path / "log", 3

@@ -17,7 +17,9 @@ from typing import NamedTuple
 
 _PROC = Path("/proc")
 _EVERY = 0.1  # seconds between two looks
-_WORKER = b"spark.daemon"  # in the command of Spark's Python workers
+_WORKER = (
+    b"pyspark.worker"  # an argument of Spark's Python workers; the options of its Java name modules, too
+)
 
 
 class Outcome(NamedTuple):
@@ -107,6 +109,6 @@ def _descendants(root: int) -> list[int]:
 
 def _is_worker(process: int) -> bool:
     try:
-        return _WORKER in (_PROC / str(process) / "cmdline").read_bytes()
+        return _WORKER in (_PROC / str(process) / "cmdline").read_bytes().split(b"\0")
     except OSError:
         return False
