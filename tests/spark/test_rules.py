@@ -147,19 +147,29 @@ def test_rules_change_while_a_query_runs_and_after_it_started_again(
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_partitions")
+@pytest.mark.parametrize(
+    ("language", "made", "other"),
+    [
+        ("ecl", "repeat {push(Made {v = event.v}) {A}}", "repeat {push(Made {v = event.v}) {B}}"),
+        (
+            "ksu",
+            "N correlation C (A a, B b) l:(a+b) { case l: push new N {v = b.v} }",
+            "N correlation D (A a, B b) l:(b;a) { case l: push new N {v = a.v} }",
+        ),
+    ],
+)
 def test_programs_that_send_events_change_too_and_changes_may_come_from_a_table(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, tmp_path: Path, language: str, made: str, other: str
 ) -> None:
     changed = tmp_path / "changes"
     changed.mkdir()
     schema = "number long, action string, name string, text string"
-    made, other = "repeat {push(Made {v = event.v}) {A}}", "repeat {push(Made {v = event.v}) {B}}"
     rows = [
-        {"number": 1, "action": "add", "name": "new", "text": "repeat {push(New {v = event.v}) {B}}"},
+        {"number": 1, "action": "add", "name": "new", "text": made.replace("{v =", "{z =")},
         {"number": 2, "action": "add", "name": "other", "text": other},
     ]
     (changed / "1.json").write_text("\n".join(map(json.dumps, rows)))
-    columns = {"time": "t", "time_unit": "s", "id": "id", "language": "ecl"}
+    columns = {"time": "t", "time_unit": "s", "id": "id", "language": language}
     write(tmp_path / "in", PIECES)
     found = tocsin.detect(
         stream(spark, tmp_path),
