@@ -73,3 +73,12 @@ def _runs(process: Path) -> bool:
         return (process / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system cannot bind a process to cores")
+def test_a_process_and_what_it_starts_have_the_cores_they_are_given(tmp_path: Path) -> None:
+    look = "import os, time; time.sleep(0.3); print(len(os.sched_getaffinity(0)), flush=True)"
+    program = f"{look}; import subprocess, sys; subprocess.run([sys.executable, '-c', {look!r}])"
+    for cores in (1, len(os.sched_getaffinity(0))):
+        run_watched([sys.executable, "-c", program], None, tmp_path / "log", 60, cores)
+        assert (tmp_path / "log").read_text().split() == [str(cores)] * 2

@@ -17,6 +17,7 @@ from tocsin.spark.places import shard_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -47,6 +48,10 @@ def partitions(spark: SparkSession) -> Iterator[None]:
     yield
     for name, value in before.items():
         spark.conf.set(name, value)
+
+
+def plan_of(found: DataFrame) -> str:
+    return str(found._jdf.queryExecution().executedPlan().toString())
 
 
 def rows(found: DataFrame) -> list[str]:
@@ -120,11 +125,31 @@ def test_nothing_runs_before_the_matches_are_asked_for(spark: SparkSession, even
 
 
 def test_a_stream_that_must_stay_whole_is_packed_by_all_tasks(events: DataFrame) -> None:
-    """Leftmost depends on all that came before, so one task detects; but no row waits for it to be read."""
-    whole = detect(events, f"{PAIRS} with matches = leftmost")
-    plan = whole._jdf.queryExecution().executedPlan().toString()
-    assert "Coalesce 1" not in plan
-    assert rows(whole) == rows(detect(events.coalesce(1), f"{PAIRS} with matches = leftmost"))
+    """A match may last for ever, so one task detects; but no row waits for it to be read."""
+    whole = detect(events, "[A];[B] with matches = leftmost")
+    assert "Coalesce 1" not in plan_of(whole)
+    assert rows(whole) == rows(detect(events.coalesce(1), "[A];[B] with matches = leftmost"))
+
+
+@pytest.mark.parametrize("pattern", [PAIRS, SILENCE])
+@pytest.mark.parametrize("source", ["frame", "files"])
+def test_leftmost_matches_without_a_key_are_found_by_all_tasks(
+    spark: SparkSession, events: DataFrame, tmp_path: Path, source: str, pattern: str
+) -> None:
+    events = events.withColumn(
+        "time", F.unix_seconds("time")
+    )  # of old timestamps files do not tell the first and the last
+    if source == "files":
+        events.repartition(3).write.parquet(str(tmp_path / "events"))
+        events = spark.read.parquet(str(tmp_path / "events"))
+    text = f"{pattern} with matches = leftmost"
+    found = detect(events, text, id="id", time_unit="s", cut="time")
+    whole = detect(events.withColumn("all", F.lit(1)), text, id="id", time_unit="s", key="all", cut="key")
+    ids = F.col("constituents.id")
+    assert rows(found.select("start", "end", ids)) == rows(whole.select("start", "end", ids))
+    assert found.count() > 500
+    # Files tell where to cut, and need not be sampled.
+    assert ("percentile_approx" in plan_of(found)) is (source == "frame")
 
 
 @pytest.mark.parametrize("pattern", [PAIRS, SILENCE, f"{PAIRS} with matches = next"])

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,6 +91,22 @@ def test_workers_are_this_python_and_have_tocsin(spark: SparkSession) -> None:
 
     found = spark.range(1, numPartitions=1).mapInArrow(look, "found string").collect()
     assert [row.found for row in found] == [f"{sys.executable} {tocsin.__file__}"]
+
+
+@pytest.mark.slow
+def test_a_temporary_folder_with_a_long_name_is_no_hindrance(tmp_path: Path) -> None:
+    """The sockets by which Java and Python talk have names that may not be long; where they would be, Spark does without."""
+    program = """
+from tocsin.spark.session import local_session
+session = local_session(cores=1)
+found = session.range(3).mapInArrow(lambda batches: batches, "id long").collect()
+print(session.conf.get("spark.python.unix.domain.socket.enabled", "false"), len(found))
+"""
+    long = tmp_path / ("long" * 30)
+    long.mkdir()
+    for folder, by_sockets in ((tempfile.gettempdir(), "true"), (str(long), "false")):
+        ran = run_program(program, [], tmp_path, TMPDIR=folder)
+        assert ran.stdout.split() == [by_sockets, "3"], ran.stderr
 
 
 def test_memory_is_never_more_than_half() -> None:

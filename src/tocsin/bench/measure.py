@@ -132,7 +132,7 @@ def _run(job: Job, timeout: float) -> tuple[Outcome, dict[str, Any]]:
         else:
             told.write_text(job.to_json(), encoding="utf-8")
             command, environment = [sys.executable, "-m", "tocsin.bench.child", str(told), str(answer)], None
-        outcome = run_watched(command, environment, log, timeout)
+        outcome = run_watched(command, environment, log, timeout, job.cores)
         if outcome.code is None:
             return outcome, {"failed": f"it took longer than {timeout:g} s (--timeout)"}
         if not answer.exists():

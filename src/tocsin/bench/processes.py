@@ -50,14 +50,25 @@ class _Memory:
 
 
 def run_watched(
-    command: Sequence[str], environment: Mapping[str, str] | None, log: Path, timeout: float
+    command: Sequence[str],
+    environment: Mapping[str, str] | None,
+    log: Path,
+    timeout: float,
+    cores: int | None = None,
 ) -> Outcome:
-    """Run a command to its end, or until it has taken too long; what it prints goes to a file."""
+    """Run a command to its end, or until it has taken too long; what it prints goes to a file.
+
+    Args:
+        cores: how many cores it and all that it starts may use, where a system can be told; all if not given.
+    """
     memory, ended = _Memory(), threading.Event()
     with log.open("wb") as output:
         started = subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
         )
+        if cores is not None and hasattr(os, "sched_setaffinity"):
+            # At once, so that whatever it starts has no more either: Java has threads of its own beside those of Spark's tasks.
+            os.sched_setaffinity(started.pid, sorted(os.sched_getaffinity(0))[:cores])
 
         def watch() -> None:
             while not ended.wait(_EVERY):

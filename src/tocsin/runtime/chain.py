@@ -74,7 +74,7 @@ def _follow(key, first, started, last, ended, certain, horizon, found):  # type:
             if ways == 1:
                 found[key[begin]], ways = first[at], 0
                 continue
-            then = _following(at, stop, first, started, last, ended)
+            then = following(at, stop, first, started, last, ended)
             if then < stop and started[then] <= horizon:
                 ways -= possible[then]
                 possible[then] = True
@@ -111,7 +111,7 @@ def _ways_in(begin, stop, started, certain, possible):  # type: ignore[no-untype
 
 
 @kernel
-def _following(at, stop, first, started, last, ended):  # type: ignore[no-untyped-def]
+def following(at, stop, first, started, last, ended):  # type: ignore[no-untyped-def]
     """The first candidate that begins after this one is over, or `stop`."""
     low, high = at + 1, stop
     while low < high:

@@ -6,13 +6,15 @@ before, so that every match that ends in it can be found (see `automata.span`); 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from tocsin.runtime.feed import FOREVER
+from tocsin.runtime.ordering import ascend
 from tocsin.runtime.pack import pack_rows, units
 from tocsin.runtime.program import Array
 
@@ -44,16 +46,22 @@ class Layout(NamedTuple):
     longest: int  # microseconds from the first event of a match to its last at most
 
 
-def pack_by_time(overlap: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What Spark calls: rows with travelling columns become rows `shard, packed`; a shard is a chunk."""
-    bounds: Array | None = None
+def pack_by_time(
+    overlap: int, known: Sequence[int] | None, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """What Spark calls: rows with travelling columns become rows `shard, packed`; a shard is a chunk.
+
+    Args:
+        known: the moments to cut at, if they are known without a column of them.
+    """
+    bounds = None if known is None else far_apart(known, overlap)
     for table in units(batches):
         if bounds is None:
             bounds = far_apart(table.column(BOUNDS)[0].as_py() or [], overlap)
-        yield from pack_chunks(table.drop_columns([BOUNDS]), bounds, overlap)
+        yield from pack_chunks(table if known is not None else table.drop_columns([BOUNDS]), bounds, overlap)
 
 
-def far_apart(bounds: list[int], overlap: int) -> Array:
+def far_apart(bounds: Sequence[int], overlap: int) -> Array:
     """Those of the moments that are at least `overlap` after the one before, so that no event goes to three chunks."""
     kept: list[int] = []
     for bound in sorted(bounds):
@@ -65,12 +73,15 @@ def far_apart(bounds: list[int], overlap: int) -> Array:
 def pack_chunks(table: pa.Table, bounds: Array, overlap: int) -> Iterator[pa.RecordBatch]:
     """The rows of each chunk, and those that ended at most `overlap` before it, as rows `shard, packed`."""
     end = table.column("end").combine_chunks().to_numpy(zero_copy_only=False)
-    first = np.searchsorted(bounds, end, "left")
-    last = np.maximum(first, np.searchsorted(bounds, end + overlap, "left"))
+    in_order = ascend(end)
     edges = [ALWAYS.after, *bounds.tolist(), ALWAYS.until]
-    for shard in np.unique(np.concatenate([first, last])).tolist():
-        own = table.filter(pa.array((first <= shard) & (shard <= last)))
-        chunk = {_AFTER: str(edges[shard]), _UNTIL: str(edges[shard + 1])}
+    for shard, (after, until) in enumerate(pairwise(edges)):
+        if in_order:
+            first, stop = np.searchsorted(end, [after - overlap, until], "right").tolist()
+            own = table.slice(first, stop - first)
+        else:
+            own = table.filter(pa.array((end > after - overlap) & (end <= until)))
+        chunk = {_AFTER: str(after), _UNTIL: str(until)}
         yield from pack_rows(own.replace_schema_metadata(chunk), shard)
 
 

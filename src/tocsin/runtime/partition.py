@@ -59,11 +59,17 @@ def detect_shards(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Re
 
 def detect_chunks(job: Job, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The matches in packed chunks of the time axis (see `chunks`): of each, those that end in it."""
+    for chunk, events in chunks_of(batches):
+        yield from detect_partition(job, events, chunk)
+
+
+def chunks_of(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Chunk, list[pa.RecordBatch]]]:
+    """The events of each chunk in packed rows, the earliest first."""
     by_chunk: dict[Chunk, list[pa.RecordBatch]] = {}
     for table in unpack_tables(batches):
         by_chunk.setdefault(chunk_of(table), []).extend(table.replace_schema_metadata().to_batches())
     for chunk in sorted(by_chunk):
-        yield from detect_partition(job, by_chunk.pop(chunk), chunk)
+        yield chunk, by_chunk.pop(chunk)
 
 
 def detect_partition(

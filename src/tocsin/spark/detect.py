@@ -31,7 +31,7 @@ from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
 from tocsin.spark.compile_rules import RuleSettings
 from tocsin.spark.completion import LANGUAGES as COMPLETION
 from tocsin.spark.completion import Ports, Text, compile_texts
-from tocsin.spark.job import is_unreadable, looked_at, prepare, readable, run, without_length
+from tocsin.spark.job import is_unreadable, looked_at, overlap_by_time, prepare, readable, run, without_length
 from tocsin.spark.lines import (
     StreamOptions,
     by_source,
@@ -115,8 +115,8 @@ def detect(
             completes more matches than this. What goes on in groups (see `tocsin explain`) counts by the events it holds.
         cut: `key` if each task is to have all events of some keys, `time` if it is to have the events of all keys in a piece of
             the time axis, which is even if one key has most of the events. By default by key, and without a key by time;
-            Parquet files by time if they lie in its order. A pattern that needs all the past is never cut by time; in a table,
-            `leftmost` does.
+            Parquet files by time if they lie in its order. A pattern that needs all the past is never cut by time; in a table
+            with a key, `leftmost` does.
         delay: in a stream, how long after an event that is already there an earlier one may still arrive.
         detection: in a stream, when events are used, for patterns that do not say it themselves: `best-effort` (as they
             come), `guaranteed` (when every source has delivered something later), `probabilistic(0.95)`; by default `delay`
@@ -215,7 +215,8 @@ def _in_table(
     """The matches in a table, which may be of Parquet `files` that need not be read by Spark."""
     plan = _reporting(plan, wanted)
     table, columns, compiled, catalog, carried = plan.parts
-    if cut == "time" and overlap(compiled, chains=files) is None:
+    longest = overlap(compiled, chains=True) if files else overlap_by_time(compiled, columns.key)
+    if cut == "time" and longest is None:
         raise cannot_cut("it has no longest match, or depends on earlier matches")
     found: DataFrame | NoArrowForm | None = None
     if files:

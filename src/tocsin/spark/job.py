@@ -16,19 +16,18 @@ from tocsin.automata.compile import BitTest, Compiled, FieldTest
 from tocsin.automata.span import overlap
 from tocsin.events import Catalog
 from tocsin.runtime import program as rt
-from tocsin.runtime.chunks import BOUNDS, pack_by_time
+from tocsin.runtime.chain import chained
+from tocsin.runtime.links import find_links, follow_links, has_links
 from tocsin.runtime.matches import chosen_columns, match_schema
 from tocsin.runtime.pack import PACKED, pack_by_key
 from tocsin.runtime.partition import Job, detect_chunks, detect_partition, detect_shards
 from tocsin.spark.columns import EventColumns, attribute_kinds, micros
+from tocsin.spark.cutting import packed_by_time
 from tocsin.spark.fields import belongs_column, field_column, holds_column, type_column
 from tocsin.spark.places import shard_places
 from tocsin.spark.predicates import attribute_column, filter_column
 from tocsin.spark.sent import output_types, sends
 from tocsin.spark.together import together
-
-_SAMPLED = 0.02  # the share of events that is looked at to cut the time axis
-_ACCURACY = 1000  # chunks differ by a thousandth of the events or so
 
 
 def prepare(
@@ -251,7 +250,7 @@ def run(
     job, schema = job_of(used, events, columns, compiled, carried, limit, wanted)
     shards = _shuffle_partitions(used)
     used = without_length(used, columns)
-    apart = overlap(compiled) if cut == "time" or not columns.key else None
+    apart = overlap_by_time(compiled, columns.key) if cut == "time" or not columns.key else None
     if apart is None:
         placed = together(used, job.keys) if job.keys else None
         if placed is not None:
@@ -260,8 +259,7 @@ def run(
         shards = shards if job.keys else 1
         packed = used.mapInArrow(partial(pack_by_key, shards, job.keys), from_arrow_schema(PACKED))
         return detect_packed(packed, job, schema, shards)
-    bounded = _with_bounds(used, shards)
-    packed = bounded.mapInArrow(partial(pack_by_time, apart), from_arrow_schema(PACKED))
+    packed = packed_by_time(used, events, columns, shards, apart)
     return detect_packed(packed, job, schema, shards, chunks=True)
 
 
@@ -275,8 +273,17 @@ def detect_packed(
         schema: that of the matches.
         chunks: whether a shard is a chunk of the time axis, and not a group of keys.
     """
+    placed = _by_shard(packed, shards)
+    if chunks and chained(rt.from_bytes(job.plan)):
+        links = placed.mapInArrow(partial(find_links, job), from_arrow_schema(PACKED))
+        return links.repartition(1).mapInArrow(partial(follow_links, job), from_arrow_schema(schema))
     detect = partial(detect_chunks if chunks else detect_shards, job)
-    return _by_shard(packed, shards).mapInArrow(detect, from_arrow_schema(schema))
+    return placed.mapInArrow(detect, from_arrow_schema(schema))
+
+
+def overlap_by_time(compiled: Compiled, keys: Sequence[object]) -> int | None:
+    """By how many microseconds chunks of a stream must overlap whose events travel; None if it must stay whole."""
+    return overlap(compiled, chains=not keys and has_links(compiled.plan))
 
 
 def _by_shard(packed: DataFrame, shards: int) -> DataFrame:
@@ -290,21 +297,6 @@ def _by_shard(packed: DataFrame, shards: int) -> DataFrame:
 
 def _shuffle_partitions(frame: DataFrame) -> int:
     return int(str(frame.sparkSession.conf.get("spark.sql.shuffle.partitions")))
-
-
-def _with_bounds(used: DataFrame, chunks: int) -> DataFrame:
-    """The first row of each partition with the moments that cut the events into about equal chunks.
-
-    Spark looks at a sample of the events before it begins, which is why the moments are a subquery: nothing runs before the
-    matches are asked for. Where they lie makes no difference to what is found.
-    """
-    quantiles = [F.lit(number / chunks) for number in range(1, chunks)]
-    if not quantiles:
-        return used.withColumn(BOUNDS, F.lit(None).cast("array<bigint>"))
-    sample = used.select("end").sample(_SAMPLED, 0)
-    moments = sample.agg(F.percentile_approx("end", F.array(*quantiles), F.lit(_ACCURACY))).scalar()
-    first = F.monotonically_increasing_id().bitwiseAND(F.lit((1 << 33) - 1)) == 0
-    return used.withColumn(BOUNDS, F.when(first, moments))
 
 
 def job_of(

@@ -7,13 +7,14 @@ from datetime import UTC, date, datetime
 from itertools import pairwise
 
 import numpy as np
+from pyspark.sql import types as T
 
 from tocsin.events import MICROSECONDS
-from tocsin.runtime.chunks import ALWAYS, Chunk, Layout
+from tocsin.runtime.chunks import ALWAYS, Chunk, Layout, far_apart
 from tocsin.runtime.direct import LEAD
 from tocsin.runtime.file_columns import Moment
 from tocsin.runtime.program import Array
-from tocsin.spark.parquet_files import RowGroup, task_count
+from tocsin.spark.parquet_files import CannotReadError, RowGroup, task_count
 
 _TWICE = (
     0.5  # of the rows, that may be read more than once; if it were more, it costs less to let events travel
@@ -86,6 +87,36 @@ def reckoned(value: object, moment: Moment) -> float:
             return value / 1000 if moment.form == "nanoseconds" else float(value * moment.factor)
         case _:
             raise TypeError(f"{value!r} is no time")
+
+
+def even_cuts(groups: Sequence[RowGroup], end: Moment, chunks: int, apart: int) -> tuple[int, ...]:
+    """Moments that cut the events into about equal chunks, as far as the footers tell when they were; none if they do not.
+
+    Where the moments lie makes no difference to what is found.
+    """
+    spans = times_of(groups, end)
+    if spans is None:
+        return ()
+    # As if the events of a row group were spread evenly over its time.
+    moments = np.concatenate([np.linspace(first, last, 64) for first, last in spans])
+    weights = np.repeat([group.rows for group in groups], 64)
+    order = np.argsort(moments, kind="stable")
+    shares = np.cumsum(weights[order]) / weights.sum()
+    places = np.searchsorted(shares, np.arange(1, chunks) / chunks)
+    return tuple(far_apart([int(moments[order][place]) for place in places], apart).tolist())
+
+
+def moment_of(name: str, schema: T.StructType, unit: str | None) -> Moment:
+    """How a time column is turned into microseconds; as `columns.micros` does."""
+    type = schema[name].dataType
+    if isinstance(type, T.TimestampType | T.TimestampNTZType | T.DateType):
+        return Moment(name, "time")
+    if not isinstance(type, T.IntegralType | T.DoubleType):
+        raise CannotReadError(f"the time {name!r} is {type.simpleString()}")
+    assert unit is not None
+    if unit == "ns":
+        return Moment(name, "nanoseconds")
+    return Moment(name, "whole" if isinstance(type, T.IntegralType) else "float", MICROSECONDS[unit])
 
 
 def _chunks(most: Array, rows: Array, around: tuple[int, int], count: int) -> tuple[Chunk, ...] | None:

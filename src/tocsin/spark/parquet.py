@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.errors import AnalysisException, PySparkTypeError
@@ -23,10 +22,9 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
 from tocsin.automata.compile import Compiled
 from tocsin.automata.span import overlap
 from tocsin.errors import InputError
-from tocsin.events import MICROSECONDS, Catalog
-from tocsin.runtime.chunks import far_apart
+from tocsin.events import Catalog
 from tocsin.runtime.direct import detect_laid_out
-from tocsin.runtime.file_columns import Moment, OpenFiles
+from tocsin.runtime.file_columns import OpenFiles
 from tocsin.runtime.pack import PACKED
 from tocsin.runtime.partition import Job
 from tocsin.runtime.program import travelling
@@ -34,8 +32,8 @@ from tocsin.runtime.reading import BIT_WORDS, ReadJob, Recipe, read_events, read
 from tocsin.runtime.xxhash import is_hashable
 from tocsin.spark.columns import EventColumns
 from tocsin.spark.files import whole_path
-from tocsin.spark.job import detect_packed, job_of, prepare, taken_fields
-from tocsin.spark.layout import lay_out, times_of
+from tocsin.spark.job import detect_packed, job_of, overlap_by_time, prepare, taken_fields
+from tocsin.spark.layout import even_cuts, lay_out, moment_of
 from tocsin.spark.parquet_files import (
     CannotReadError,
     RowGroup,
@@ -206,7 +204,7 @@ def unplaced(
     bare = _outermost(needed)
     read = _outermost([*needed, *([columns.id] if columns.id else hashed), *carried])
     texts = (axis.column.name.removeprefix("ask:") for axis in asked.index.axes if axis.column.kind == "text")
-    start, end = (_moment(name, schema, columns.time_unit) for name in columns.time)
+    start, end = (moment_of(name, schema, columns.time_unit) for name in columns.time)
     id = columns.id
     return ReadJob(
         tasks=(),
@@ -241,16 +239,17 @@ def placed(
 ) -> ReadJob:
     """The same with what each task reads of the row groups, and where the events go from there."""
     cores, partitions = cluster
-    apart, longest = overlap(compiled), overlap(compiled, chains=True)
+    alone, longest = overlap(compiled), overlap(compiled, chains=True)
     layout = None
     if longest is not None and cut != "key":
-        layout = lay_out(groups, reading.end, longest, chains=apart is None, cores=cores)
+        layout = lay_out(groups, reading.end, longest, chains=alone is None, cores=cores)
+    apart = overlap_by_time(compiled, reading.keys)
     if cut == "time" and apart is None and layout is None:
         raise cannot_cut("the files do not tell of the order of time")
     by_key = cut != "time" and bool(reading.keys)
     if layout is not None or (by_key and (cut == "key" or not _is_skewed(reading, groups, partitions))):
         apart = None
-    bounds = () if apart is None else _bounds(groups, reading.end, partitions, apart)
+    bounds = () if apart is None else even_cuts(groups, reading.end, partitions, apart)
     apart = apart if bounds or not reading.keys else None
     return reading._replace(
         tasks=deal(groups, cores) if layout is None else (),
@@ -274,23 +273,6 @@ def _is_skewed(reading: ReadJob, groups: Sequence[RowGroup], partitions: int) ->
     return len(groups) > 0
 
 
-def _bounds(groups: Sequence[RowGroup], end: Moment, chunks: int, apart: int) -> tuple[int, ...]:
-    """Moments that cut the events into about equal chunks, as far as the footers tell when they were; none if they do not.
-
-    Where the moments lie makes no difference to what is found.
-    """
-    spans = times_of(groups, end)
-    if spans is None:
-        return ()
-    # As if the events of a row group were spread evenly over its time.
-    moments = np.concatenate([np.linspace(first, last, 64) for first, last in spans])
-    weights = np.repeat([group.rows for group in groups], 64)
-    order = np.argsort(moments, kind="stable")
-    shares = np.cumsum(weights[order]) / weights.sum()
-    places = np.searchsorted(shares, np.arange(1, chunks) / chunks)
-    return tuple(far_apart([int(moments[order][place]) for place in places], apart).tolist())
-
-
 def _outermost(names: Sequence[str]) -> tuple[str, ...]:
     """The columns of a file in which these columns and fields are."""
     return tuple(dict.fromkeys(name.split(".")[0] for name in names))
@@ -304,19 +286,6 @@ def _required(columns: EventColumns) -> Iterator[tuple[str, str]]:
         yield columns.type, f"no type in column {columns.type!r}"
     for name in columns.key:
         yield name, f"no key in column {name!r}"
-
-
-def _moment(name: str, schema: T.StructType, unit: str | None) -> Moment:
-    """How a time column is turned into microseconds; as `columns.micros` does."""
-    type = schema[name].dataType
-    if isinstance(type, T.TimestampType | T.TimestampNTZType | T.DateType):
-        return Moment(name, "time")
-    if not isinstance(type, T.IntegralType | T.DoubleType):
-        raise CannotReadError(f"the time {name!r} is {type.simpleString()}")
-    assert unit is not None
-    if unit == "ns":
-        return Moment(name, "nanoseconds")
-    return Moment(name, "whole" if isinstance(type, T.IntegralType) else "float", MICROSECONDS[unit])
 
 
 def _source(schema: T.StructType, columns: EventColumns) -> str | None:

@@ -1,0 +1,118 @@
+"""Chains that are followed through the rows of all chunks are those of the whole stream."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pyarrow as pa
+import pytest
+
+import tocsin
+from runtime.test_chunks import job_of, of_columns, prepared, rows
+from runtime.test_direct import LEFTMOST, TEXTS, event, random_events
+from strategies import SECOND, dice, plain_subscription, selecting, subscription, trace
+from tocsin.algebra.selection import Selection
+from tocsin.automata.compile import Compiled, compile
+from tocsin.automata.span import overlap
+from tocsin.runtime.chunks import far_apart, pack_chunks
+from tocsin.runtime.links import find_links, follow_links, has_links
+from tocsin.runtime.partition import Job, detect_partition
+
+
+def linked(
+    compiled: Compiled, job: Job, events: pa.Table, bounds: list[int], piece: int = 7
+) -> list[pa.RecordBatch]:
+    """What tasks find that have a chunk each, and the one that has all their rows, the last chunk first."""
+    longest = overlap(compiled, chains=True)
+    assert longest is not None
+    cuts = far_apart(sorted({bound * SECOND for bound in bounds}), longest)
+    chunks: dict[int, list[pa.RecordBatch]] = {}
+    for part in events.to_batches(max_chunksize=piece):
+        for packed in pack_chunks(pa.Table.from_batches([part]), cuts, longest):
+            (shard,) = set(packed.column("shard").to_pylist())
+            chunks.setdefault(shard, []).append(packed)
+    found = [batch for shard in sorted(chunks, reverse=True) for batch in find_links(job, chunks[shard])]
+    return list(follow_links(job, found))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_chains_are_those_of_the_whole(seed: int) -> None:
+    random = Random(seed)
+    texts = [text + LEFTMOST for text in random.sample(TEXTS, random.choice([1, 1, 2]))]
+    # Twice the same pattern, which is detected once; and one without a chain beside them.
+    texts += random.choice([[], texts[:1], ["([A], [B])_{T1=4s}"]])
+    compiled = compile(
+        [tocsin.parse(text, name=str(n)) for n, text in enumerate(texts)], points=seed % 2 == 0
+    )
+    assert has_links(compiled.plan)
+    events = random_events(random, 150, 1, random.choice([60, 200]))
+    random.shuffle(events)
+    table, job = prepared(compiled, events), job_of(compiled)
+    whole = rows(list(detect_partition(job, table.to_batches())))
+    for _ in range(4):
+        bounds = [random.randrange(200) for _ in range(random.choice([0, 1, 2, 5]))]
+        assert rows(linked(compiled, job, table, bounds, random.choice([7, 200]))) == whole, (texts, bounds)
+
+
+def test_chains_of_random_patterns_are_those_of_the_whole() -> None:
+    found = cut = 0
+    for seed in range(600):
+        draw = dice(Random(seed))
+        made = plain_subscription(draw) if seed % 2 else subscription(draw)
+        made = replace(selecting(made, Selection("leftmost")), where=None)
+        if not of_columns(made) or overlap(compiled := compile([made]), chains=True) is None:
+            continue
+        events = [replace(event, key=None) for event in trace(draw, max_size=16)]
+        cut += 1
+        table, job = prepared(compiled, events), job_of(compiled)
+        whole = rows(list(detect_partition(job, table.to_batches())))
+        found += len(whole)
+        for bounds in ([3], [1, 4, 8], [2, 3]):
+            assert rows(linked(compiled, job, table, bounds)) == whole, (seed, bounds)
+    assert cut > 20
+    assert found > 20
+
+
+def test_chains_that_never_meet() -> None:
+    # A match from one A is over behind the next A, so that there are always two chains, one beside the other.
+    compiled = compile([tocsin.parse(f"([A], [B][B])_{{T1=10s}}{LEFTMOST}")])
+    table, job = prepared(compiled, [event("AB"[t % 2], t, t) for t in range(400)]), job_of(compiled)
+    whole = rows(list(detect_partition(job, table.to_batches())))
+    assert len(whole) == 100
+    assert rows(linked(compiled, job, table, [100, 150, 301, 399])) == whole
+
+
+def test_few_links_travel_that_are_not_in_the_chain() -> None:
+    compiled = compile([tocsin.parse(f"([A], [B])_{{T1=5s}}{LEFTMOST}")])
+    events = random_events(Random(3), 3000, 1, 1500)
+    table, job = prepared(compiled, events), job_of(compiled)
+    cuts = far_apart([500 * SECOND, 1000 * SECOND], 5 * SECOND)
+    links = list(find_links(job, pack_chunks(table, cuts, 5 * SECOND)))
+    told = sum(pa.ipc.open_stream(one.as_buffer()).read_all().num_rows for b in links for one in b.column(1))
+    in_chain = sum(batch.num_rows for batch in follow_links(job, links))
+    assert in_chain <= told < in_chain + 30
+
+
+def test_only_the_wanted_columns_of_matches() -> None:
+    compiled = compile([tocsin.parse(f"([A], [B])_{{T1=5s}}{LEFTMOST}")])
+    table = prepared(compiled, random_events(Random(1), 100, 1, 60))
+    job = job_of(compiled)
+    all_columns = pa.Table.from_batches(linked(compiled, job, table, [20, 40]))
+    some = pa.Table.from_batches(linked(compiled, job._replace(wanted=("end", "start")), table, [20, 40]))
+    assert some.equals(all_columns.select(["end", "start"]))
+    assert some.num_rows > 3
+
+
+@pytest.mark.parametrize(
+    ("text", "can"),
+    [
+        (f"([A], [B])_{{T1=5s}}{LEFTMOST}", True),
+        # Candidates for which it does not hold are in the chain as well.
+        (f"([A], [B])_{{T1=5s}} where A.v = B.v{LEFTMOST}", False),
+        (f"([A], [B])_{{T1=5s}}{LEFTMOST}, take = count", False),
+        ("([A], [B])_{T1=5s} where A.v = B.v", True),
+    ],
+)
+def test_what_can_be_followed_through_rows(text: str, can: bool) -> None:
+    assert has_links(compile([tocsin.parse(text)]).plan) is can
