@@ -25,8 +25,9 @@ from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
 from tocsin.spark.completion import compile_texts
 from tocsin.spark.detect import detect, why_not_arrow
 from tocsin.spark.job import prepare
-from tocsin.spark.parquet import plan_reading, read_parquet
-from tocsin.spark.parquet_files import schema_of
+from tocsin.spark.parquet import plan_reading
+from tocsin.spark.parquet_files import local_files, plain_files, schema_of
+from tocsin.spark.parquet_path import ParquetPath
 from tocsin.spark.questions import Asked, NoArrowForm, arrow_questions, asked_columns
 
 if TYPE_CHECKING:
@@ -383,7 +384,7 @@ def test_a_key_with_most_of_the_events_is_cut_by_time(
         ["p" if number % 10 else key for number, key in enumerate(table.column("k").to_pylist())]
     )
     path = written(tmp_path, table.set_column(0, "k", heavy))
-    frame = read_parquet(spark, path)
+    frame = ParquetPath(spark, path)
     catalog = Catalog(common=attribute_kinds(frame))
     columns = event_columns(frame, key="k")
 
@@ -399,15 +400,24 @@ def test_a_key_with_most_of_the_events_is_cut_by_time(
     assert assert_same(spark, path, PATTERN, key="k") > 3
 
 
+PLAIN = ["k", "type", "time", "v", "n", "b", "h", "f", "t", "d"]
+
+
 @pytest.mark.parametrize("writer", ["arrow", "spark"])
-def test_the_schema_of_files_is_what_spark_infers(spark: SparkSession, tmp_path: Path, writer: str) -> None:
-    plain = random_table(19).select(["k", "type", "time", "v", "n", "b", "h", "f", "t", "d"])
-    path = written(tmp_path, plain)
+@pytest.mark.parametrize("name", ["events", "a blank", "per%cent", "hash#", "ünï", "star*"])
+def test_a_path_tells_what_a_table_of_it_would(
+    spark: SparkSession, tmp_path: Path, writer: str, name: str
+) -> None:
+    (tmp_path / name).mkdir()
+    path = written(tmp_path / name, random_table(19).select(PLAIN))
     if writer == "spark":
-        path = tmp_path / "again"
-        spark.createDataFrame(plain).write.parquet(str(path))
-    told = schema_of(str(path), lambda name: str(spark.conf.get(name)))
-    assert told == spark.read.parquet(str(path)).schema
+        spark.read.parquet(str(path)).write.parquet(str(tmp_path / name / "again"))
+        path = tmp_path / name / "again"
+    for place in (path, min(path.glob("*.parquet"))):
+        told, table = ParquetPath(spark, place), spark.read.parquet(str(place))
+        assert told.schema == table.schema
+        assert local_files(told) == local_files(table)
+        assert ("frame" in vars(told)) is ("*" in name)  # else Spark was not asked
 
 
 def test_what_only_spark_can_infer_is_left_to_it(spark: SparkSession, tmp_path: Path) -> None:
@@ -415,10 +425,13 @@ def test_what_only_spark_can_infer_is_left_to_it(spark: SparkSession, tmp_path: 
         return str(spark.conf.get(name))
 
     path = written(tmp_path, random_table(20))  # structs, lists, and numbers without a sign
-    assert schema_of(str(path), settings) is None
+    assert schema_of(plain_files(str(path))[0], settings) is None
     inner = path / "day=1"
     inner.mkdir()
     pq.write_table(pa.table({"a": [1]}), inner / "a.parquet")
-    assert schema_of(str(inner / "a.parquet"), settings) is not None
-    assert schema_of(str(path), settings) is None
-    assert schema_of(str(inner), lambda name: "true") is None
+    assert schema_of(inner / "a.parquet", settings) is not None
+    assert schema_of(inner / "a.parquet", lambda name: "true") is None
+    assert plain_files(str(path)) == []
+    assert plain_files(str(inner)) == [inner / "a.parquet"]
+    (inner / "_metadata").touch()
+    assert plain_files(str(inner)) == []

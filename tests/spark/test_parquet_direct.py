@@ -24,7 +24,8 @@ from tocsin.runtime.reading import ReadJob
 from tocsin.spark import layout
 from tocsin.spark.columns import attribute_kinds, event_columns
 from tocsin.spark.detect import detect
-from tocsin.spark.parquet import plan_reading, read_parquet
+from tocsin.spark.parquet import plan_reading
+from tocsin.spark.parquet_path import ParquetPath
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,7 +39,7 @@ LEFTMOST = f"{PATTERN} with matches = leftmost"
 def reading_of(
     spark: SparkSession, path: Path, pattern: str, cut: str | None = None, **columns: Any
 ) -> ReadJob:
-    frame = read_parquet(spark, path)
+    frame = ParquetPath(spark, path)
     catalog = Catalog(common=attribute_kinds(frame))
     named = event_columns(frame, key="k", **columns)
     compiled = compile([parse(pattern, catalog=catalog)], points=True)

@@ -22,7 +22,7 @@ def test_every_pattern_is_found_with_every_key_whether_events_travel_or_not(
     monkeypatch.setattr(rehearsal, "_detect", noted)
     total = rehearsal.rehearse()
     travelled, stayed = ([count for moved, count in found if moved is way] for way in (True, False))
-    assert len(travelled) == len(stayed) == 12
+    assert len(travelled) == len(stayed) == 16
     assert travelled == stayed
     assert all(travelled)
     assert total == 2 * sum(travelled)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -43,8 +44,17 @@ class EventColumns:
         return frozenset({*self.time, *([self.type] if self.type else []), *([self.id] if self.id else [])})
 
 
+class HasSchema(Protocol):
+    """What is looked at to find columns; a `DataFrame` has it."""
+
+    @property
+    def schema(self) -> T.StructType:
+        """The columns."""
+        ...
+
+
 def event_columns(
-    frame: DataFrame,
+    table: HasSchema,
     *,
     time: str | Sequence[str] | None = None,
     type: str | None = None,
@@ -59,7 +69,7 @@ def event_columns(
     Without `time`: a column `time`, or the only column of a time type. Without `type`: a column `type`, or every event is
     of the type `Event`.
     """
-    fields = {field.name: field.dataType for field in frame.schema.fields}
+    fields = {field.name: field.dataType for field in table.schema.fields}
     keys = (key,) if isinstance(key, str) else tuple(key or ())
     for name in (*keys, *(n for n in (type, id, source) if n is not None)):
         _require(fields, name)
@@ -148,9 +158,9 @@ def micros_of(column: Column, kind: T.DataType, unit: str | None = None) -> Colu
     return column.cast("long") * F.lit(factor) if whole else F.round(column * F.lit(factor)).cast("long")
 
 
-def attribute_kinds(frame: DataFrame) -> dict[str, str]:
+def attribute_kinds(table: HasSchema) -> dict[str, str]:
     """The columns of a table as attributes of its events, with the kinds that patterns are checked against."""
-    return struct_kinds(frame.schema)
+    return struct_kinds(table.schema)
 
 
 def struct_kinds(schema: T.StructType) -> dict[str, str]:

@@ -27,7 +27,7 @@ from tocsin.languages.registry import ALIASES, parse, selection_of
 from tocsin.runtime.feed import MAX_TOKENS
 from tocsin.runtime.matches import chosen_columns
 from tocsin.runtime.reading import BIT_WORDS
-from tocsin.spark.columns import EventColumns, attribute_kinds, event_columns
+from tocsin.spark.columns import EventColumns, HasSchema, attribute_kinds, event_columns
 from tocsin.spark.compile_rules import RuleSettings
 from tocsin.spark.completion import LANGUAGES as COMPLETION
 from tocsin.spark.completion import Ports, Text, compile_texts
@@ -40,7 +40,8 @@ from tocsin.spark.lines import (
     stream_plan,
     too_far_ahead,
 )
-from tocsin.spark.parquet import cannot_cut, detect_parquet, plan_reading, read_parquet
+from tocsin.spark.parquet import cannot_cut, detect_parquet, plan_reading
+from tocsin.spark.parquet_path import ParquetPath
 from tocsin.spark.questions import NoArrowForm, run_asked
 from tocsin.spark.rules import detect_with_rules, rule_columns_of, rules_of
 from tocsin.spark.sent import sends
@@ -199,9 +200,9 @@ def detect(
         assembly=assembly,
         ports=ports,
     )
-    if plan.table.isStreaming:
-        return _only(_in_stream(plan, streaming, unreadable, max_partial_matches), columns)
-    return _in_table(plan, not isinstance(events, DataFrame), unreadable, max_partial_matches, cut, columns)
+    if isinstance(plan.table, DataFrame) and plan.table.isStreaming:
+        return _only(_in_stream(plan, plan.table, streaming, unreadable, max_partial_matches), columns)
+    return _in_table(plan, unreadable, max_partial_matches, cut, columns)
 
 
 def _only(told: DataFrame, columns: Sequence[str] | None) -> DataFrame:
@@ -210,21 +211,26 @@ def _only(told: DataFrame, columns: Sequence[str] | None) -> DataFrame:
 
 
 def _in_table(
-    plan: _Plan, files: bool, unreadable: str, limit: int, cut: str | None, wanted: Sequence[str] | None
+    plan: _Plan, unreadable: str, limit: int, cut: str | None, wanted: Sequence[str] | None
 ) -> DataFrame:
-    """The matches in a table, which may be of Parquet `files` that need not be read by Spark."""
+    """The matches in a table, or in Parquet files that Spark may not have to read."""
     plan = _reporting(plan, wanted)
-    table, columns, compiled, catalog, carried = plan.parts
+    columns, compiled, catalog, carried = plan.parts
+    files = isinstance(plan.table, ParquetPath)
     longest = overlap(compiled, chains=True) if files else overlap_by_time(compiled, columns.key)
     if cut == "time" and longest is None:
         raise cannot_cut("it has no longest match, or depends on earlier matches")
-    found: DataFrame | NoArrowForm | None = None
-    if files:
-        found = detect_parquet(*plan.parts, unreadable, limit, cut, wanted)
-    if not isinstance(found, DataFrame) and compiled.plan.words > BIT_WORDS:
-        found = run_asked(*plan.parts, unreadable, limit, wanted)
-    if isinstance(found, DataFrame):
-        return found
+    if isinstance(plan.table, ParquetPath):
+        found = detect_parquet(plan.table, *plan.parts, unreadable, limit, cut, wanted)
+        if isinstance(found, DataFrame):
+            return found
+        table = plan.table.frame
+    else:
+        table = plan.table
+    if compiled.plan.words > BIT_WORDS:
+        found = run_asked(table, *plan.parts, unreadable, limit, wanted)
+        if isinstance(found, DataFrame):
+            return found
     # Asked of the table, so that Spark prepares only the rows that some pattern looks at.
     asked, problem = looked_at(table, columns, compiled, catalog), is_unreadable(table, columns)
     used = table.where(asked | problem if unreadable == "fail" else asked & ~problem)
@@ -262,8 +268,10 @@ def _with_rules(
     return detect_with_rules(events, rules, rules_of(pattern), settings, carried, unreadable, limit, told)
 
 
-def _in_stream(plan: _Plan, options: StreamOptions, unreadable: str, limit: int) -> DataFrame:
-    table, columns, compiled, catalog, carried = plan.parts
+def _in_stream(
+    plan: _Plan, table: DataFrame, options: StreamOptions, unreadable: str, limit: int
+) -> DataFrame:
+    columns, compiled, catalog, carried = plan.parts
     named = {one.name: one.detection for one in plan.subscriptions}
     paces = paces_of(compiled, options, named)
     others = [source_column(columns)] if by_source(paces) else []
@@ -286,7 +294,8 @@ def why_not_arrow(
 ) -> str | None:
     """Why `detect` with these arguments reads a path as a table of Spark; None if Arrow reads it."""
     plan = _reporting(_plan(events, pattern, **others), columns)
-    reading = plan_reading(*plan.parts, unreadable)
+    assert isinstance(plan.table, ParquetPath)
+    reading = plan_reading(plan.table, *plan.parts, unreadable)
     return reading.reason if isinstance(reading, NoArrowForm) else None
 
 
@@ -294,7 +303,7 @@ def why_not_arrow(
 class _Plan:
     """The arguments of `detect`, understood."""
 
-    table: DataFrame
+    table: DataFrame | ParquetPath
     columns: EventColumns
     compiled: Compiled
     catalog: Catalog
@@ -302,8 +311,8 @@ class _Plan:
     subscriptions: tuple[Subscription, ...] = ()  # of the languages that have them
 
     @property
-    def parts(self) -> tuple[DataFrame, EventColumns, Compiled, Catalog, tuple[str, ...]]:
-        return self.table, self.columns, self.compiled, self.catalog, self.carried
+    def parts(self) -> tuple[EventColumns, Compiled, Catalog, tuple[str, ...]]:
+        return self.columns, self.compiled, self.catalog, self.carried
 
 
 def _reporting(plan: _Plan, wanted: Sequence[str] | None) -> _Plan:
@@ -332,7 +341,7 @@ def _plan(
 ) -> _Plan:
     """Find the columns and compile the patterns; `named` are the names of columns that `event_columns` takes."""
     selection = selection_of(language, matches, take)
-    table = events if isinstance(events, DataFrame) else read_parquet(spark or local_session(), events)
+    table = events if isinstance(events, DataFrame) else ParquetPath(spark or local_session(), events)
     columns = _columns(table, source=source, **named)
     kinds = attribute_kinds(table)
     if language in COMPLETION:
@@ -356,8 +365,8 @@ def _plan(
     return _Plan(table, columns, compiled, catalog, carried, tuple(wanted))
 
 
-def _columns(table: DataFrame, *, source: str | None, **named: Any) -> EventColumns:
-    own_source = source or ("source" if "source" in table.columns else None)
+def _columns(table: HasSchema, *, source: str | None, **named: Any) -> EventColumns:
+    own_source = source or ("source" if "source" in table.schema.names else None)
     return event_columns(table, source=own_source, **named)
 
 
@@ -392,12 +401,13 @@ def _texts(pattern: Pattern, language: str) -> dict[str, Text]:
     return texts
 
 
-def _carried(events: DataFrame, columns: EventColumns, attributes: Sequence[str] | None) -> tuple[str, ...]:
+def _carried(table: HasSchema, columns: EventColumns, attributes: Sequence[str] | None) -> tuple[str, ...]:
+    there = table.schema.names
     if attributes is None:
-        return tuple(name for name in events.columns if name not in columns.named)
+        return tuple(name for name in there if name not in columns.named)
     for name in attributes:
-        if name not in events.columns:
+        if name not in there:
             raise InputError(
-                "unknown-column", f"the table has no column {name!r}", hint=did_you_mean(name, events.columns)
+                "unknown-column", f"the table has no column {name!r}", hint=did_you_mean(name, there)
             )
     return tuple(attributes)

@@ -21,7 +21,7 @@ from tocsin.runtime.links import find_links, follow_links, has_links
 from tocsin.runtime.matches import chosen_columns, match_schema
 from tocsin.runtime.pack import PACKED, pack_by_key
 from tocsin.runtime.partition import Job, detect_chunks, detect_partition, detect_shards
-from tocsin.spark.columns import EventColumns, attribute_kinds, micros
+from tocsin.spark.columns import EventColumns, HasSchema, attribute_kinds, micros
 from tocsin.spark.cutting import packed_by_time
 from tocsin.spark.fields import belongs_column, field_column, holds_column, type_column
 from tocsin.spark.places import shard_places
@@ -300,8 +300,8 @@ def _shuffle_partitions(frame: DataFrame) -> int:
 
 
 def job_of(
-    used: DataFrame,
-    events: DataFrame,
+    used: HasSchema,
+    events: HasSchema,
     columns: EventColumns,
     compiled: Compiled,
     carried: Sequence[str],
@@ -322,7 +322,7 @@ def job_of(
     return job._replace(wanted=tuple(reported)), pa.schema([schema.field(name) for name in reported])
 
 
-def key_type(events: DataFrame, columns: EventColumns) -> pa.DataType:
+def key_type(events: HasSchema, columns: EventColumns) -> pa.DataType:
     """The type that the key of a match has."""
     types = [to_arrow_type(events.schema[name].dataType) for name in columns.key]
     if len(types) <= 1:
@@ -330,7 +330,7 @@ def key_type(events: DataFrame, columns: EventColumns) -> pa.DataType:
     return pa.struct([pa.field(name, type) for name, type in zip(columns.key, types, strict=True)])
 
 
-def attributes_type(used: DataFrame, carried: Sequence[str]) -> pa.StructType | None:
+def attributes_type(used: HasSchema, carried: Sequence[str]) -> pa.StructType | None:
     """The type of what constituents carry, if they carry anything."""
     if not carried:
         return None

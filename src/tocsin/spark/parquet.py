@@ -9,12 +9,11 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.errors import AnalysisException, PySparkTypeError
+from pyspark.errors import PySparkTypeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
@@ -30,8 +29,7 @@ from tocsin.runtime.partition import Job
 from tocsin.runtime.program import travelling
 from tocsin.runtime.reading import BIT_WORDS, ReadJob, Recipe, read_events, read_group
 from tocsin.runtime.xxhash import is_hashable
-from tocsin.spark.columns import EventColumns
-from tocsin.spark.files import whole_path
+from tocsin.spark.columns import EventColumns, HasSchema
 from tocsin.spark.job import detect_packed, job_of, overlap_by_time, prepare, taken_fields
 from tocsin.spark.layout import even_cuts, lay_out, moment_of
 from tocsin.spark.parquet_files import (
@@ -41,8 +39,8 @@ from tocsin.spark.parquet_files import (
     footers,
     local_files,
     row_groups,
-    schema_of,
 )
+from tocsin.spark.parquet_path import ParquetPath
 from tocsin.spark.questions import Asked, NoArrowForm, arrow_questions, type_at
 from tocsin.spark.sent import sends
 from tocsin.spark.session import is_remote
@@ -59,22 +57,8 @@ def cannot_cut(reason: str) -> InputError:
     )
 
 
-def read_parquet(spark: SparkSession, path: str | Path) -> DataFrame:
-    """A Parquet file or folder as Spark sees it."""
-    whole = whole_path(str(path))
-    schema = None
-    if Path(whole).exists():
-        schema = schema_of(whole, lambda name: str(spark.conf.get(name)))
-    try:
-        return spark.read.parquet(whole) if schema is None else spark.read.schema(schema).parquet(whole)
-    except AnalysisException as problem:
-        said = (problem.getMessage() or str(problem)).splitlines()[0]
-        hint = "give the path of a Parquet file, or of a folder of such files"
-        raise InputError("unreadable-file", f"{path} cannot be read: {said}", hint=hint) from None
-
-
 def detect_parquet(
-    frame: DataFrame,
+    files: ParquetPath,
     columns: EventColumns,
     compiled: Compiled,
     catalog: Catalog,
@@ -84,16 +68,16 @@ def detect_parquet(
     cut: str | None = None,
     wanted: Sequence[str] | None = None,
 ) -> DataFrame | NoArrowForm:
-    """The matches in Parquet files that Arrow can read, or why it cannot. `frame` is what `read_parquet` gave."""
-    reading = plan_reading(frame, columns, compiled, catalog, carried, unreadable, cut)
+    """The matches in Parquet files that Arrow can read, or why it cannot."""
+    reading = plan_reading(files, columns, compiled, catalog, carried, unreadable, cut)
     if isinstance(reading, NoArrowForm):
         return reading
-    prepared = frame
+    prepared: HasSchema = files
     if carried or sends(compiled):
         # Only the types of its columns are looked at, so Spark need not answer questions.
-        prepared = prepare(frame, columns, compiled, catalog, carried, asked=())
-    job, schema = job_of(prepared, frame, columns, compiled, carried, limit, wanted)
-    return detect_read(frame.sparkSession, reading, job, schema)
+        prepared = prepare(files.frame, columns, compiled, catalog, carried, asked=())
+    job, schema = job_of(prepared, files, columns, compiled, carried, limit, wanted)
+    return detect_read(files.sparkSession, reading, job, schema)
 
 
 def detect_read(spark: SparkSession, reading: ReadJob, job: Job, schema: pa.Schema) -> DataFrame:
@@ -109,7 +93,7 @@ def detect_read(spark: SparkSession, reading: ReadJob, job: Job, schema: pa.Sche
 
 
 def plan_reading(
-    frame: DataFrame,
+    files: ParquetPath,
     columns: EventColumns,
     compiled: Compiled,
     catalog: Catalog,
@@ -118,30 +102,18 @@ def plan_reading(
     cut: str | None = None,
 ) -> ReadJob | NoArrowForm:
     """What the tasks have to do to read the events of Parquet files with Arrow, or why they cannot."""
-    spark = frame.sparkSession
+    spark, schema = files.sparkSession, files.schema
     time_zone = str(spark.conf.get("spark.sql.session.timeZone"))
-    asked = arrow_questions(compiled, catalog, frame.schema, columns, time_zone)
+    asked = arrow_questions(compiled, catalog, schema, columns, time_zone)
     if isinstance(asked, NoArrowForm):
         return asked
     try:
-        return _plan(frame, columns, compiled, asked, carried, unreadable == "fail", time_zone, cut)
+        reading = unplaced(schema, columns, compiled, asked, carried, unreadable == "fail", time_zone)
+        return placed(
+            reading, groups_of(reading, local_files(files), schema), compiled, cut, cluster_of(spark)
+        )
     except CannotReadError as problem:
         return NoArrowForm(str(problem))
-
-
-def _plan(
-    frame: DataFrame,
-    columns: EventColumns,
-    compiled: Compiled,
-    asked: Asked,
-    carried: Sequence[str],
-    fail: bool,
-    time_zone: str,
-    cut: str | None,
-) -> ReadJob:
-    cluster = cluster_of(frame.sparkSession)
-    files = local_files(frame)
-    return read_job(frame.schema, files, columns, compiled, asked, carried, fail, time_zone, cut, cluster)
 
 
 class Cluster(NamedTuple):
@@ -160,22 +132,9 @@ def cluster_of(spark: SparkSession) -> Cluster:
     )
 
 
-def read_job(
-    schema: T.StructType,
-    files: Sequence[str],
-    columns: EventColumns,
-    compiled: Compiled,
-    asked: Asked,
-    carried: Sequence[str],
-    fail: bool,
-    time_zone: str,
-    cut: str | None,
-    cluster: Cluster,
-) -> ReadJob:
-    """What tasks have to do to read these files, which are on this machine; raises `CannotReadError` if Arrow cannot."""
-    reading = unplaced(schema, columns, compiled, asked, carried, fail, time_zone)
-    groups = row_groups(footers(files), schema, reading.columns, columns.time[1])
-    return placed(reading, groups, compiled, cut, cluster)
+def groups_of(reading: ReadJob, files: Sequence[str], schema: T.StructType) -> list[RowGroup]:
+    """The row groups of files on this machine; raises `CannotReadError` if Arrow cannot read from them what is needed."""
+    return row_groups(footers(files), schema, reading.columns, reading.end.column)
 
 
 def unplaced(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame
+from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
 from tocsin.runtime.file_columns import open_parquet
@@ -50,21 +50,27 @@ _SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
 _SCHEMA_SETTINGS = {"spark.sql.parquet.mergeSchema": "false", "spark.sql.parquet.binaryAsString": "false"}
 
 
-def schema_of(path: str, settings: Callable[[str], str]) -> T.StructType | None:
-    """The schema of Parquet files on this machine as Spark would infer it, for which it starts a job; None if it must.
+def plain_files(path: str) -> list[Path]:
+    """The files that Spark reads at a path, if they lie there side by side and none speaks for the others; else none."""
+    place = Path(path)
+    if any(sign in path for sign in "*?[]{}\\") or not place.exists():
+        return []
+    listed = sorted(place.iterdir()) if place.is_dir() else [place]
+    files = [file for file in listed if not file.name.startswith(("_", "."))]
+    summed_up = any(file.name in ("_metadata", "_common_metadata") for file in listed)
+    return files if not summed_up and all(file.is_file() for file in files) else []
+
+
+def schema_of(file: Path, settings: Callable[[str], str]) -> T.StructType | None:
+    """The schema of a Parquet file on this machine as Spark would infer it, for which it starts a job; None if it must.
 
     Args:
         settings: says how a setting of Spark stands.
     """
-    place = Path(path)
-    listed = sorted(place.iterdir()) if place.is_dir() else [place]
-    files = [file for file in listed if not file.name.startswith(("_", "."))]
-    summed_up = any(file.name in ("_metadata", "_common_metadata") for file in listed)
-    plain = bool(files) and not summed_up and all(file.is_file() for file in files)
-    if not plain or any(settings(name) != value for name, value in _SCHEMA_SETTINGS.items()):
+    if any(settings(name) != value for name, value in _SCHEMA_SETTINGS.items()):
         return None
     try:
-        with open_parquet(str(files[0])) as opened:
+        with open_parquet(str(file)) as opened:
             own, metadata = opened.schema_arrow, opened.metadata.metadata or {}
     except (OSError, pa.ArrowException):
         return None
@@ -91,13 +97,26 @@ class RowGroup(NamedTuple):
     times: tuple[object, object] | None
 
 
-def local_files(frame: DataFrame) -> list[str]:
+class FromFiles(Protocol):
+    """What is looked at of a table that is read from files; a `DataFrame` has it."""
+
+    @property
+    def sparkSession(self) -> SparkSession:  # noqa: N802  (as Spark calls it)
+        """The session that reads it."""
+        ...
+
+    def inputFiles(self) -> list[str]:  # noqa: N802
+        """The addresses of the files."""
+        ...
+
+
+def local_files(table: FromFiles) -> list[str]:
     """The files that a table is read from, if they are on this machine and all of the table is in them."""
     for name in _REBASE:
-        if frame.sparkSession.conf.get(name) == "LEGACY":
+        if table.sparkSession.conf.get(name) == "LEGACY":
             raise CannotReadError(f"{name} is LEGACY")
     found = []
-    for file in frame.inputFiles():
+    for file in table.inputFiles():
         address = urlparse(file)
         if address.scheme not in ("", "file") or address.netloc:
             raise CannotReadError(f"{file} is not on this machine")

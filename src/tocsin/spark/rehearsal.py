@@ -14,18 +14,20 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from tocsin.automata.compile import compile
 from tocsin.events import Catalog
 from tocsin.languages.registry import parse
+from tocsin.runtime.chain import chained
 from tocsin.runtime.direct import detect_laid_out
 from tocsin.runtime.feed import MAX_TOKENS
+from tocsin.runtime.links import find_links, follow_links
 from tocsin.runtime.matches import match_schema
-from tocsin.runtime.partition import Job, detect_shards
-from tocsin.runtime.program import to_bytes
+from tocsin.runtime.partition import Job, detect_chunks, detect_shards
+from tocsin.runtime.program import from_bytes, to_bytes
 from tocsin.runtime.reading import ReadJob, read_events
 from tocsin.spark.columns import EventColumns
-from tocsin.spark.parquet import Cluster, read_job
+from tocsin.spark.parquet import Cluster, groups_of, placed, unplaced
 from tocsin.spark.questions import Asked, arrow_questions
 
 _EVENTS = 600  # long enough that chunks are cut and chains are followed
-_KEYS = {"int": pa.int32(), "long": pa.int64(), "text": pa.string()}
+_KEYS = {"int": pa.int32(), "long": pa.int64(), "text": pa.string(), "none": None}
 _PATTERNS = (
     "([A], [B][C])_{T1=9s} with matches = leftmost",
     "([A], [B(v > 0.5)][C])_{T1=9s} with matches = next",
@@ -36,12 +38,12 @@ _KINDS = {"k": "int", "v": "float"}
 
 
 def rehearse() -> int:
-    """Detect with the usual types of keys, with events that travel and with events that do not; how many matches there are."""
+    """Detect with the usual types of keys and without one, with events that travel and not; how many matches there are."""
     found = 0
     with tempfile.TemporaryDirectory(prefix="tocsin-warm-") as name:
         for kind, type in _KEYS.items():
             path = Path(name) / f"{kind}.parquet"
-            pq.write_table(_events(type), path, row_group_size=_EVENTS // 6)
+            pq.write_table(_events(type or pa.int64()), path, row_group_size=_EVENTS // 6)
             for text in _PATTERNS:
                 for reading, job in _readings(path, text, type):
                     found += _detect(reading, job)
@@ -60,17 +62,20 @@ def _events(key: pa.DataType) -> pa.Table:
     )
 
 
-def _readings(path: Path, text: str, key: pa.DataType) -> Iterator[tuple[ReadJob, Job]]:
+def _readings(path: Path, text: str, key: pa.DataType | None) -> Iterator[tuple[ReadJob, Job]]:
     catalog = Catalog(common=_KINDS)
     compiled = compile([parse(text, catalog=catalog)], points=True)
     schema: T.StructType = from_arrow_schema(pq.read_schema(path))
-    columns = EventColumns("type", "", ("time", "time"), None, ("k",), None, None)
+    keys = () if key is None else ("k",)
+    columns = EventColumns("type", "", ("time", "time"), None, keys, None, None)
     asked = arrow_questions(compiled, catalog, schema, columns, "UTC")
     assert isinstance(asked, Asked), asked
-    job = Job(to_bytes(compiled.plan), match_schema(key, None).serialize().to_pybytes(), 1, MAX_TOKENS)
+    told = match_schema(key or pa.string(), None).serialize().to_pybytes()
+    job = Job(to_bytes(compiled.plan), told, len(keys), MAX_TOKENS)
+    reading = unplaced(schema, columns, compiled, asked, (), True, "UTC")
+    groups = groups_of(reading, [str(path)], schema)
     for cut in ("key", None):
-        files = [str(path)]
-        yield read_job(schema, files, columns, compiled, asked, (), True, "UTC", cut, Cluster(2, 2)), job
+        yield placed(reading, groups, compiled, cut, Cluster(2, 2)), job
 
 
 def _detect(reading: ReadJob, job: Job) -> int:
@@ -79,5 +84,14 @@ def _detect(reading: ReadJob, job: Job) -> int:
     if reading.layout is not None:
         found = detect_laid_out(reading, job, tasks)
     else:
-        found = detect_shards(job, read_events(reading, tasks))
+        found = _detect_packed(reading, job, read_events(reading, tasks))
     return sum(batch.num_rows for batch in found)
+
+
+def _detect_packed(reading: ReadJob, job: Job, packed: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What `job.detect_packed` lets Spark do."""
+    if reading.overlap is None:
+        return detect_shards(job, packed)
+    if chained(from_bytes(job.plan)):
+        return follow_links(job, find_links(job, packed))
+    return detect_chunks(job, packed)
