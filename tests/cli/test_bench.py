@@ -109,6 +109,16 @@ def test_an_engine_that_fails_says_why(
 
 
 @pytest.mark.slow
+def test_short_rounds_are_repeated(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    arguments = ("--rows", "1000", "--keys", "10", "--engines", "tocsin-kernel", "--workloads", "W1")
+    _, (few,), _ = _bench(capsys, tmp_path, *arguments, "--rounds", "3")
+    _, (many,), _ = _bench(capsys, tmp_path, *arguments, "--seconds", "0.5")
+    assert len(few["round_seconds"]) == 3
+    assert len(many["round_seconds"]) > 20
+    assert sum(many["round_seconds"][1:]) > 0.4  # of rounded numbers
+
+
+@pytest.mark.slow
 def test_a_series_is_shown_as_a_table_and_published(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -149,6 +159,7 @@ def test_what_is_not_installed_is_left_out(
         (["--rows", "0"], "rows cannot be 0"),
         (["--keys", "-1"], "keys cannot be -1"),
         (["--rounds", "0"], "--rounds cannot be 0"),
+        (["--seconds", "0"], "--seconds cannot be 0"),
         (["--timeout", "-1"], "--timeout cannot be"),
         (["--seed", "-1"], "--seed cannot be"),
         (["--types", "XYZ"], "--types cannot be 'XYZ'"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from random import Random
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -108,34 +110,53 @@ def test_chains_are_the_same_in_chunks(seed: int, lead: int, monkeypatch: pytest
         assert in_chunks(compiled, job, table, bounds) == whole, (texts, bounds)
 
 
-@pytest.mark.slow
-def test_chains_of_random_patterns_are_the_same_in_chunks() -> None:
-    found = cut = 0
+class Case(NamedTuple):
+    """A pattern whose matches are chains, events without a key, and the matches of the whole."""
+
+    compiled: Compiled
+    job: Job
+    table: pa.Table
+    whole: list[str]
+
+
+def case(compiled: Compiled, events: list[Event]) -> Case:
+    table, job = prepared(compiled, events), job_of(compiled)
+    return Case(compiled, job, table, rows(list(detect_partition(job, table.to_batches()))))
+
+
+def random_patterns() -> Iterator[Case]:
+    """Random patterns that can be cut, with random events."""
     for seed in range(600):
         draw = dice(Random(seed))
         made = plain_subscription(draw) if seed % 2 else subscription(draw)
         made = replace(selecting(made, Selection("leftmost")), where=None)
         if not of_columns(made) or overlap(compiled := compile([made]), chains=True) is None:
             continue
-        events = [replace(event, key=None) for event in trace(draw, max_size=16)]
-        if not events:
-            continue
-        cut += 1
-        table, job = prepared(compiled, events), job_of(compiled)
-        whole = rows(list(detect_partition(job, table.to_batches())))
-        found += len(whole)
+        if events := [replace(event, key=None) for event in trace(draw, max_size=16)]:
+            yield case(compiled, events)
+
+
+def chains_that_never_meet() -> Case:
+    """A match from one A is over behind the next A, so that there are always two chains, one beside the other."""
+    compiled = compile([tocsin.parse(f"([A], [B][B])_{{T1=10s}}{LEFTMOST}")])
+    found = case(compiled, [event("AB"[t % 2], t, t) for t in range(400)])
+    assert len(found.whole) == 100
+    return found
+
+
+@pytest.mark.slow
+def test_chains_of_random_patterns_are_the_same_in_chunks() -> None:
+    found = cut = 0
+    for compiled, job, table, whole in random_patterns():
+        cut, found = cut + 1, found + len(whole)
         for bounds in ([3], [1, 4, 8], [2, 3]):
-            assert in_chunks(compiled, job, table, bounds) == whole, (seed, bounds)
+            assert in_chunks(compiled, job, table, bounds) == whole, (compiled, bounds)
     assert cut > 20
     assert found > 20
 
 
 def test_a_chain_that_never_meets_another_is_followed_from_the_beginning() -> None:
-    # A match from one A is over behind the next A, so that there are always two chains, one beside the other.
-    compiled = compile([tocsin.parse(f"([A], [B][B])_{{T1=10s}}{LEFTMOST}")])
-    table, job = prepared(compiled, [event("AB"[t % 2], t, t) for t in range(400)]), job_of(compiled)
-    whole = rows(list(detect_partition(job, table.to_batches())))
-    assert len(whole) == 100
+    compiled, job, table, whole = chains_that_never_meet()
     assert in_chunks(compiled, job, table, [150, 301, 399]) == whole
 
 

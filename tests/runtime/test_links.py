@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 import pyarrow as pa
 import pytest
 
 import tocsin
-from runtime.test_chunks import job_of, of_columns, prepared, rows
-from runtime.test_direct import LEFTMOST, TEXTS, event, random_events
-from strategies import SECOND, dice, plain_subscription, selecting, subscription, trace
-from tocsin.algebra.selection import Selection
+from runtime.test_chunks import job_of, prepared, rows
+from runtime.test_direct import LEFTMOST, TEXTS, chains_that_never_meet, random_events, random_patterns
+from strategies import SECOND
 from tocsin.automata.compile import Compiled, compile
 from tocsin.automata.span import overlap
 from tocsin.runtime.chunks import far_apart, pack_chunks
@@ -56,30 +54,13 @@ def test_chains_are_those_of_the_whole(seed: int) -> None:
 
 
 def test_chains_of_random_patterns_are_those_of_the_whole() -> None:
-    found = cut = 0
-    for seed in range(600):
-        draw = dice(Random(seed))
-        made = plain_subscription(draw) if seed % 2 else subscription(draw)
-        made = replace(selecting(made, Selection("leftmost")), where=None)
-        if not of_columns(made) or overlap(compiled := compile([made]), chains=True) is None:
-            continue
-        events = [replace(event, key=None) for event in trace(draw, max_size=16)]
-        cut += 1
-        table, job = prepared(compiled, events), job_of(compiled)
-        whole = rows(list(detect_partition(job, table.to_batches())))
-        found += len(whole)
+    for compiled, job, table, whole in random_patterns():
         for bounds in ([3], [1, 4, 8], [2, 3]):
-            assert rows(linked(compiled, job, table, bounds)) == whole, (seed, bounds)
-    assert cut > 20
-    assert found > 20
+            assert rows(linked(compiled, job, table, bounds)) == whole, (compiled, bounds)
 
 
 def test_chains_that_never_meet() -> None:
-    # A match from one A is over behind the next A, so that there are always two chains, one beside the other.
-    compiled = compile([tocsin.parse(f"([A], [B][B])_{{T1=10s}}{LEFTMOST}")])
-    table, job = prepared(compiled, [event("AB"[t % 2], t, t) for t in range(400)]), job_of(compiled)
-    whole = rows(list(detect_partition(job, table.to_batches())))
-    assert len(whole) == 100
+    compiled, job, table, whole = chains_that_never_meet()
     assert rows(linked(compiled, job, table, [100, 150, 301, 399])) == whole
 
 

@@ -18,7 +18,7 @@ def main(job_file: str, result_file: str) -> int:
     job = Job.from_json(Path(job_file).read_text(encoding="utf-8"))
     try:
         prepare = importlib.import_module(ENGINES[job.engine].home).prepare
-        result = _measure(prepare(job), job.rounds)
+        result = _measure(prepare(job), job.rounds, job.seconds)
     except TocsinError as problem:
         result = {"failed": f"{problem.code}: {problem.message}"}
     except Exception as problem:  # noqa: BLE001  (whatever it is, it is this engine's result)
@@ -27,9 +27,10 @@ def main(job_file: str, result_file: str) -> int:
     return 1 if "failed" in result else 0
 
 
-def _measure(round: Round, rounds: int) -> dict[str, Any]:
-    seconds, answers = [], []
-    for _ in range(rounds):
+def _measure(round: Round, rounds: int, at_least: float) -> dict[str, Any]:
+    seconds: list[float] = []
+    answers = []
+    while len(seconds) < rounds or sum(seconds[1:]) < at_least:
         began = time.perf_counter()
         found = round()
         seconds.append(time.perf_counter() - began)

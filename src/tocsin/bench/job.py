@@ -22,7 +22,8 @@ class Job:
     keys: int
     window: int  # milliseconds
     cores: int
-    rounds: int
+    rounds: int  # at least
+    seconds: float = 0.0  # that all rounds but the first take together at least
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

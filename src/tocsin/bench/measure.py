@@ -68,7 +68,8 @@ class Request:
     engines: Sequence[Engine]
     windows: Sequence[int]  # milliseconds
     cores: Sequence[int]
-    rounds: int
+    rounds: int  # at least
+    seconds: float  # that all rounds but the first take together at least
     timeout: float  # seconds for one process
     folder: Path  # for the events
 
@@ -96,6 +97,7 @@ def measure(request: Request) -> Iterator[Step | Skipped | Measurement]:
             window,
             cores,
             request.rounds,
+            request.seconds,
         )
         outcome, result = _run(job, request.timeout)
         yield _judged(request, job, outcome, result, expected(workload, window))

@@ -22,6 +22,7 @@ from tocsin.errors import InputError, did_you_mean
 from tocsin.events.time import parse_duration
 
 WIDE = 200  # characters in a line of the table
+_ROUNDS, _SECONDS = 6, 10.0  # of each engine on each workload at least, unless the command says it
 _HELP = """\
 Each engine runs each workload in a process of its own: one round to warm up, then the best of the others counts.
 What it finds is held against answers worked out with numpy. An engine that fails or disagrees makes the exit
@@ -67,7 +68,13 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--engines", metavar="NAME,…", help="what runs them; all that are installed")
     parser.add_argument("--window", metavar="TIME,…", help="of the workloads, in whole seconds; 1min")
     parser.add_argument("--cores", metavar="N,…", help="for every engine but tocsin-kernel; all there are")
-    parser.add_argument("--rounds", type=int, default=6, metavar="N", help="the first warms up; 6")
+    parser.add_argument("--rounds", type=int, metavar="N", help="so many, the first warms up")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        metavar="S",
+        help="more rounds until they took as long; without --rounds 10, and 6 rounds at least",
+    )
     parser.add_argument(
         "--timeout",
         type=float,
@@ -151,9 +158,10 @@ def _list() -> None:
 
 
 def _request(options: argparse.Namespace) -> Request:
-    for name in ("rounds", "timeout"):
-        if getattr(options, name) <= 0:
-            raise InputError("bad-option", f"--{name} cannot be {getattr(options, name)}", hint="above zero")
+    for name in ("rounds", "seconds", "timeout"):
+        value = getattr(options, name)
+        if value is not None and value <= 0:
+            raise InputError("bad-option", f"--{name} cannot be {value}", hint="above zero")
     shares = shares_of(options.types) if options.types is not None else tuple(SHARES.items())
     if options.seed < 0:
         raise InputError("bad-option", f"--seed cannot be {options.seed}", hint="zero or above")
@@ -163,7 +171,8 @@ def _request(options: argparse.Namespace) -> Request:
         _engines(options.engines),
         [_milliseconds(text) for text in _names(options.window)] or [MINUTE],
         _numbers("cores", options.cores) or [_all_cores()],
-        options.rounds,
+        options.rounds or _ROUNDS,
+        options.seconds or (0.0 if options.rounds else _SECONDS),
         options.timeout,
         options.data or bench_folder(),
     )

@@ -37,8 +37,9 @@ def _measure(task: dict[str, Any]) -> dict[str, Any]:
     for name, value in options.items():
         tables.get_config().set(name, value)
     tables.execute_sql(task["table"])
-    seconds, answers = [], []
-    for _ in range(task["rounds"]):
+    seconds: list[float] = []
+    answers = []
+    while len(seconds) < task["rounds"] or sum(seconds[1:]) < task["seconds"]:
         began = time.perf_counter()
         last = None
         with tables.execute_sql(task["query"]).collect() as rows:

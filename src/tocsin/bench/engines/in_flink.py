@@ -73,6 +73,7 @@ def task(job: Job) -> dict[str, Any]:
         "streaming": job.engine == "flink-streaming",
         "cores": job.cores,
         "rounds": job.rounds,
+        "seconds": job.seconds,
         "table": _TABLE.substitute(path=csv_files(Path(job.path)).as_uri().replace("'", "''")),
         "query": query(job.workload, job.window),
     }
