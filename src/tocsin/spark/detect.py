@@ -49,6 +49,9 @@ from tocsin.spark.session import local_session
 from tocsin.spark.stream import found_in, run_stream
 
 Pattern = Text | Subscription | Mapping[str, Text | Subscription]
+_SPARK_WORDS = (
+    1  # of answers that Spark gives: to plan and compile more questions takes it longer than to look them up
+)
 
 
 def detect(
@@ -227,7 +230,9 @@ def _in_table(
         table = plan.table.frame
     else:
         table = plan.table
-    if compiled.plan.words > BIT_WORDS:
+    # Events that travel by key are asked where they are packed, if Spark would be long about so many questions.
+    by_key = bool(columns.key) and cut != "time"
+    if compiled.plan.words > (_SPARK_WORDS if by_key else BIT_WORDS):
         found = run_asked(table, *plan.parts, unreadable, limit, wanted)
         if isinstance(found, DataFrame):
             return found
