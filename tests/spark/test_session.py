@@ -109,6 +109,24 @@ print(session.conf.get("spark.python.unix.domain.socket.enabled", "false"), len(
         assert ran.stdout.split() == [by_sockets, "3"], ran.stderr
 
 
+@pytest.mark.slow
+def test_what_java_does_not_read_any_more_is_not_told(tmp_path: Path) -> None:
+    program = """
+import pyarrow as pa
+from tocsin.spark.session import local_session
+def much(batches):
+    for _ in batches:
+        for _ in range(2000):
+            yield pa.RecordBatch.from_pydict({"id": list(range(1000))})
+session = local_session(cores=2)
+print(len(session.range(0, 2, 1, 2).mapInArrow(much, "id long").limit(3).collect()))
+session.stop()
+"""
+    ran = run_program(program, [], tmp_path)
+    assert ran.stdout == "3\n"
+    assert "BrokenPipeError" not in ran.stderr
+
+
 def test_memory_is_never_more_than_half() -> None:
     for physical in (2**20, 2**30, 3 * 2**30, 24 * 2**30, 2**40):
         assert 0 < driver_memory(physical) <= physical // 2

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import socket
 import sys
 
 # What workers of batch and streams import in their first task.
@@ -31,9 +32,19 @@ def main() -> None:
         importlib.import_module(name)
     gc.collect()
     gc.freeze()
-    from pyspark.daemon import manager
+    from pyspark import daemon
 
-    manager()
+    worker = daemon.worker
+
+    def quiet_worker(sock: socket.socket, authenticated: bool) -> int:
+        """Java may close a socket before all is read that Python has written. Nobody needs to see a traceback of that."""
+        try:
+            return worker(sock, authenticated)
+        except BrokenPipeError:
+            return 1
+
+    daemon.worker = quiet_worker
+    daemon.manager()
 
 
 if __name__ == "__main__":
