@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Set Tocsin up in this folder and run it, with nothing but Python 3.11 or later and pip.
 
-    python3 dev.py demo     set up, then find the composite events in a day at an office
-    python3 dev.py test     set up, then run everything CI runs (more arguments go to pytest)
-    python3 dev.py setup    set up only
+    python3 dev.py demo         set up, then find the composite events in a day at an office
+    python3 dev.py test         set up, then run everything CI runs (more arguments go to pytest)
+    python3 dev.py test --long  set up, then run what does not fit into CI: the tests marked long, and 100,000
+                                random cases of every family, reference against kernel
+    python3 dev.py setup        set up only
 
 The set-up makes the folder .venv beside this file and installs the exact versions of constraints.txt into it.
 It needs the network the first time, and not again until pyproject.toml or constraints.txt change. To start
@@ -36,14 +38,14 @@ WARM = "src/tocsin/cli/warm.py"  # compiles the kernels
 
 @dataclass(frozen=True)
 class Step:
-    """A command of the environment in .venv, run in this folder; left out if what it `makes` is there."""
+    """A command of the environment in .venv, run in this folder; skipped if what it `makes` exists."""
 
     name: str
     command: tuple[str, ...]
     makes: str | None = None
 
 
-# The main job, and what CI runs. These two lists are all there is to change.
+# The main job, what CI runs, and what CI has no time for. To change any of it, edit these lists.
 DEMO = (
     Step(
         "make a day of events",
@@ -52,18 +54,23 @@ DEMO = (
     ),
     Step("find the composite events", ("tocsin", "run", "examples/active_office/pipeline.toml")),
 )
+# A file of tests stays in one process: they share streams, brokers and Spark's session. tests/conftest.py has the order.
+PYTEST = Step("pytest", ("pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"))
 CHECKS = (
     Step("ruff check", ("ruff", "check", ".")),
     Step("ruff format", ("ruff", "format", "--check", ".")),
     Step("mypy", ("mypy",)),
     Step("lint-imports", ("lint-imports",)),
-    # A file of tests stays in one process: they share streams, brokers and Spark's session. tests/conftest.py has the order.
-    Step("pytest", ("pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")),
+    PYTEST,
+)
+LONG = (
+    PYTEST,
+    Step("many cases", ("python", "tests/many_cases.py", "--family", "all", "--cases", "100000")),
 )
 
 
 class Problem(Exception):  # noqa: N818  (it is the text shown to the user, after "dev.py: ")
-    """Something the user can do something about; one line."""
+    """An error that the user can fix; one line."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -97,14 +104,14 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def set_up() -> None:
-    """Make .venv what pyproject.toml and constraints.txt say; do nothing if it is already."""
+    """Bring .venv in line with pyproject.toml and constraints.txt; do nothing if it already is."""
     wanted = stamp()
     have = STAMP.read_text() if STAMP.is_file() else ""
     if have == wanted and PYTHON.exists():
         say("set-up is up to date")
         return
     started = time.monotonic()
-    # Gone before anything is touched and written again as the last thing: an interrupted run leaves none.
+    # Removed first and written last, so that an interrupted run leaves none.
     STAMP.unlink(missing_ok=True)
     if not (have and have.splitlines()[0] == wanted.splitlines()[0] and PYTHON.exists()):
         make_venv()
@@ -126,7 +133,7 @@ def set_up() -> None:
 
 
 def stamp() -> str:
-    """What .venv depends on: where it is and which Python it is for, then the versions to install."""
+    """A fingerprint of what .venv depends on: its path and Python, then the versions to install."""
     files = [ROOT / "pyproject.toml", ROOT / "constraints.txt"]
     try:
         content = b"\0".join(file.read_bytes() for file in files)
@@ -138,8 +145,8 @@ def stamp() -> str:
 
 
 def make_venv() -> None:
-    """Make a new .venv, in place of whatever is there."""
-    say("repair .venv: make it anew" if VENV.exists() else "make .venv")
+    """Make a new .venv, replacing whatever is there."""
+    say("rebuild .venv" if VENV.exists() else "make .venv")
     try:
         if VENV.is_symlink() or VENV.is_file():
             VENV.unlink()
@@ -147,7 +154,7 @@ def make_venv() -> None:
             shutil.rmtree(VENV)
     except OSError as problem:
         raise Problem(f"{VENV} cannot be removed ({problem}); delete it and try again") from None
-    # If this very script is run by a Python of some other venv, or of ours, its base is the one to build on.
+    # If this script runs in some other venv, or in ours, build on the base Python of that venv.
     base = getattr(sys, "_base_executable", None) or sys.executable
     pip_comes_along = subprocess.run([base, "-c", "import ensurepip"], capture_output=True).returncode == 0
     made = subprocess.run(
@@ -166,7 +173,7 @@ def make_venv() -> None:
 
 
 def build_requirements() -> list[str]:
-    """What building the package itself takes, from pyproject.toml."""
+    """The build requirements of the package, from pyproject.toml."""
     with open(ROOT / "pyproject.toml", "rb") as file:
         return [str(one) for one in tomllib.load(file)["build-system"]["requires"]]
 
@@ -208,12 +215,10 @@ def demo() -> None:
 
 
 def check(pytest_arguments: Sequence[str]) -> int:
-    """Run every check, also after one failed, and name those that did."""
-    failed = []
-    for step in CHECKS:
-        if run(step, pytest_arguments if step.name == "pytest" else ()) != 0:
-            failed.append(step.name)
-    say(f"FAILED: {', '.join(failed)}" if failed else f"all {len(CHECKS)} checks passed")
+    """Run every check, even after one has failed, and name those that failed; --long runs a different list."""
+    checks = LONG if "--long" in pytest_arguments else CHECKS
+    failed = [step.name for step in checks if run(step, pytest_arguments if step is PYTEST else ()) != 0]
+    say(f"FAILED: {', '.join(failed)}" if failed else f"all {len(checks)} checks passed")
     return 1 if failed else 0
 
 
@@ -232,18 +237,18 @@ def run(step: Step, more: Sequence[str] = ()) -> int:
         code = subprocess.run([program, *step.command[1:], *more], cwd=ROOT, env=env).returncode
     finally:
         if code != 0 and step.makes:
-            # Half of it would pass for the whole the next time.
+            # A partial result would count as complete the next time.
             shutil.rmtree(ROOT / step.makes, ignore_errors=True)
     return code
 
 
 def say(line: str) -> None:
-    """A progress line."""
+    """Print a progress line."""
     print(f"==> {line}", flush=True)
 
 
 def last_line(text: str) -> str:
-    """The last line that says something; pip puts the reason there."""
+    """The last non-empty line; pip puts the reason there."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no reason given")
 
 

@@ -7,8 +7,9 @@ malformed. In the end the same events, each once, are detected as a table, and t
     python benchmarks/chaos.py --seconds 600 --kills 20
     python benchmarks/chaos.py --broker kafka --seconds 180 --kills 6
 
-Lives are as long as `--seconds` allows for so many kills. If there were not enough by then it goes on, about three times as
-long; Ctrl-C or SIGTERM ends the killing. Exit code 1 if anything is missing, doubled or wrong, or if there were too few kills.
+Lives are as long as `--seconds` allows for that many kills. If there were not enough kills by then, the run continues for
+up to about three times as long; Ctrl-C or SIGTERM ends the killing. Exit code 1 if anything is missing, duplicated or
+wrong, or if there were too few kills.
 """
 
 from __future__ import annotations
@@ -38,24 +39,22 @@ sys.path.insert(0, str(HERE.parent / "tests"))
 
 from chaos_brokers import Field, open_broker  # noqa: E402
 
-from standalone import Cluster  # noqa: E402
+from support.standalone import Cluster  # noqa: E402
 
 TOCSIN = "import sys; from tocsin.cli import main; sys.exit(main(sys.argv[1:]))"
 NAMES = ("Through", "LeftOpen", "Entered")
-LONGEST = 300  # seconds that a life lasts at most, on however slow a machine
-PATIENCE = (
-    2  # times the seconds that were asked for, and a life more: for so long further kills are waited for
-)
-FINISHED = (0, 0, 1, 2, 4)  # micro-batches that the others finish at least
+LONGEST = 300  # maximum seconds of a life, even on a slow machine
+PATIENCE = 2  # times `--seconds`, plus one life: how long to wait for further kills
+FINISHED = (0, 0, 1, 2, 4)  # micro-batches that the other lives finish at least
 EARLY = 0.2  # the share of lives that end before their first micro-batch begins
-# A life of half a minute is too short for the second compiler of Java, which would take half of what the machine can do.
+# A life of half a minute is too short for Java's optimising compiler to pay off; it would take half of the machine.
 JAVA = {"driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
 MOST_STOPS = 5
 PIECE = 0.25  # seconds from one group of messages to the next
 
 
 def main() -> int:
-    """Let chaos reign, then count; 1 if anything is not as it should be."""
+    """Run the chaos, then compare and count; 1 if anything is wrong."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--kills", type=int, default=20, help="at least so many")
@@ -87,7 +86,7 @@ def main() -> int:
 
 
 class Chaos:
-    """One run: a pipeline in a folder, a broker, and somebody who sends."""
+    """One run: a pipeline in a folder, a broker, and a sender."""
 
     def __init__(self, folder: Path, field: Field, random: Random) -> None:
         self.folder, self.field, self.random = folder, field, random
@@ -104,7 +103,7 @@ class Chaos:
         self._cluster: Cluster | None = None
 
     def start_cluster(self, stack: ExitStack) -> None:
-        """Let it run on a cluster of two workers instead of in one process."""
+        """Start a cluster of two workers to run on, instead of one process."""
         self._cluster = stack.enter_context(Cluster(self.folder / "cluster"))
         self._settings |= {
             "master": self._cluster.address,
@@ -116,7 +115,7 @@ class Chaos:
         }
 
     def run(self, seconds: float, kills: int, rate: int) -> None:
-        """Send, kill and restart for as long as it is asked for; then let the pipeline finish."""
+        """Send, kill and restart for the given time; then let the pipeline finish."""
         (self.folder / "pipeline.toml").write_text(self._pipeline())
         sender = threading.Thread(target=self._send, args=(rate,))
         sender.start()
@@ -139,11 +138,11 @@ class Chaos:
         try:
             while not self._stop_sending.wait(PIECE):
                 self.field.send(list(self.story.messages(max(1, int(rate * PIECE)))))
-        except BaseException as problem:  # noqa: BLE001  (told by the main thread)
+        except BaseException as problem:  # noqa: BLE001  (reported by the main thread)
             self._sending_failed.append(problem)
 
     def _live_and_die(self, seconds: float) -> None:
-        """One life of the pipeline, of about so many seconds, from its start to the moment it is killed."""
+        """Start the pipeline and kill it after about `seconds`."""
         began, before = time.monotonic(), self._planned()
         early = self._started_in > 0 and self.random.random() < EARLY
         end = began + (self.random.uniform(0, self._started_in) if early else LONGEST)
@@ -155,7 +154,7 @@ class Chaos:
             if started and not early:
                 self._started_in = time.monotonic() - began
                 self._strike_others()
-                # Some die in their first micro-batch, the others later: so it goes on, however slow the machine is.
+                # Some die in their first micro-batch, the others later, so even a slow machine makes progress.
                 done = self._committed() + self.random.choice(FINISHED)
                 self._wait(life, lambda: self._committed() >= done, began + LONGEST)
                 left = max(3.0, 2 * (seconds - (time.monotonic() - began)))
@@ -176,7 +175,7 @@ class Chaos:
         )
 
     def _wait(self, life: subprocess.Popen[bytes], done: Callable[[], bool], until: float) -> bool:
-        """Wait until something is done, the life is over, or its time has come; whether it is done."""
+        """Wait until `done` holds, the process has ended, or its time is up; returns whether `done` holds."""
         while not (found := done()) and life.poll() is None and time.monotonic() < until:
             time.sleep(0.02)
         return found
@@ -193,18 +192,18 @@ class Chaos:
             self._cluster.add_worker(f"{name}-{self.worker_kills}")
 
     def _stopped(self, log: Path) -> None:
-        """Take note that the pipeline gave up. Whoever watches over it starts it again, but not for ever."""
+        """Record that the pipeline stopped by itself. A supervisor would restart it, but not indefinitely."""
         self.stops += 1
         print(f"it stopped by itself: {log.read_text(errors='replace')[-500:]}", file=sys.stderr, flush=True)
         if self.stops > MOST_STOPS:
             raise SystemExit("chaos: the pipeline cannot go on")
 
     def _planned(self) -> int:
-        """How many micro-batches Spark has begun so far."""
+        """Number of micro-batches Spark has begun so far."""
         return self._noted("offsets")
 
     def _committed(self) -> int:
-        """How many micro-batches Spark has done with so far."""
+        """Number of micro-batches Spark has committed so far."""
         return self._noted("commits")
 
     def _noted(self, log: str) -> int:
@@ -214,7 +213,7 @@ class Chaos:
     def _start(self, file: str, log: Any, *words: str) -> subprocess.Popen[bytes]:
         temporary = self.folder / "tmp"
         temporary.mkdir(exist_ok=True)
-        # What is killed cannot tidy up; so all it leaves is in the folder of the run.
+        # A killed process cannot clean up, so everything it leaves behind is kept inside the folder of the run.
         environment = os.environ | {"TMPDIR": str(temporary), "SPARK_LOCAL_DIRS": str(temporary)}
         command = [sys.executable, "-c", TOCSIN, "run", str(self.folder / file), *words]
         return subprocess.Popen(
@@ -250,7 +249,7 @@ shards = 2
 {spark}"""
 
     def _finished(self, file: str, *words: str) -> dict[str, Any]:
-        """Run a pipeline to its end; its report."""
+        """Run a pipeline to its end and return its report."""
         out = self.folder / f"{file}.json"
         while True:
             with out.open("wb") as log:
@@ -261,7 +260,7 @@ shards = 2
         return report
 
     def verdict(self) -> dict[str, Any]:
-        """What was found against what there is to find, and the counters against what was sent."""
+        """Compare the matches found with those expected, and the counters with what was sent."""
         report = self._finished("pipeline.toml", "--once")
         (self.folder / "events.jsonl").write_text(
             "".join(json.dumps(event) + "\n" for event in self.story.events)
@@ -311,7 +310,7 @@ path = "right"
         }
 
     def _matches(self, folder: str) -> Counter[tuple[str, str]]:
-        """How often each match is there, by subscription and id."""
+        """Number of occurrences of each match, by subscription and id."""
         return Counter(
             (name, id)
             for name in NAMES
@@ -326,7 +325,7 @@ path = "right"
 
 
 def kill_session(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and all that it has started, Java and Python workers, as if the machine had lost its power."""
+    """Kill a process and everything it started, Java and Python workers, as if the machine had lost power."""
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             fields = (entry / "stat").read_text().rpartition(")")[2].split()

@@ -1,4 +1,4 @@
-"""The brokers of the chaos run: real servers that are killed and started again while somebody sends to them."""
+"""The brokers of the chaos run: real servers that are killed and restarted while events are sent to them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from signal import SIGKILL, SIGTERM
 from threading import Lock
 from typing import IO
 
-from brokers import Broker, make_certificates, nats_server
-from kafka_node import connector_jars, kafka_node, kafka_tool
+from support.brokers import Broker, make_certificates, nats_server
+from support.kafka_node import connector_jars, kafka_node, kafka_tool
 from tocsin.spark.brokers.message import Outgoing
 from tocsin.spark.brokers.nats_client import NatsServer, NatsSession, publish
 
@@ -42,7 +42,7 @@ class Field:
 
 
 class NatsField(Field):
-    """A stream of NATS. Each message has a number, so that one that is sent again by the client is stored once."""
+    """A NATS stream. Messages are numbered, so one that the client sends again is stored only once."""
 
     def __init__(self, broker: Broker) -> None:
         address = f"nats://127.0.0.1:{broker.port}"
@@ -62,7 +62,7 @@ class NatsField(Field):
 
 
 class KafkaField(Field):
-    """A topic of Kafka, which gets its messages as lines from Kafka's own console producer."""
+    """A Kafka topic, fed line by line through Kafka's own console producer."""
 
     def __init__(self, broker: Broker) -> None:
         address = f"127.0.0.1:{broker.port}"
@@ -94,7 +94,7 @@ class KafkaField(Field):
 
 @contextmanager
 def open_broker(name: str, folder: Path) -> Iterator[Field]:
-    """A broker that runs, with an empty stream or topic."""
+    """Run a broker with an empty stream or topic."""
     if name == "nats":
         with nats_server(folder / "nats") as broker:
             yield NatsField(broker)

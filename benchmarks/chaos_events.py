@@ -1,6 +1,6 @@
-"""The events of the chaos run: in no good order, some of them twice, some of them no events at all.
+"""The events of the chaos run: out of order, some of them duplicated, some of them malformed.
 
-Event times run on by themselves, whatever the time is; so the right answer depends on nothing but the seed and the number.
+Event times are independent of wall-clock time, so the right result depends only on the seed and the number of events.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from random import Random
 from typing import Any
 
 STEP = 20  # milliseconds from one event to the next
-DELAY = 4_000  # milliseconds that the pipeline allows an event to be behind
-_BEHIND = 1_500  # milliseconds that events really are behind, at most
-_LONG_AFTER = 3 * DELAY // STEP  # messages after which a repeated event is surely late
+DELAY = 4_000  # milliseconds of lateness that the pipeline allows
+_BEHIND = 1_500  # actual maximum lateness of events, in milliseconds
+_LONG_AFTER = 3 * DELAY // STEP  # messages after which a repeated event is certainly late
 _END = 3_600_000  # milliseconds after the last event: then everything is decided
 
 SUBSCRIPTIONS = """
@@ -52,14 +52,14 @@ pattern = "([Badge], [Open])_{T1=1s}"
 
 @dataclass
 class Story:
-    """Messages to send, and what is to become of them."""
+    """Messages to send, and the counts that a correct run must arrive at."""
 
     random: Random
-    events: list[dict[str, Any]] = field(default_factory=list)  # those that count, each once
-    relevant: int = 0  # of these, those that a pattern looks at
+    events: list[dict[str, Any]] = field(default_factory=list)  # the distinct valid events
+    relevant: int = 0  # of these, the relevant ones
     irrelevant: int = 0  # messages, repeated ones included
     dead: int = 0
-    again: int = 0  # repeated messages of events that a pattern looks at
+    again: int = 0  # repeated messages of relevant events
     _later: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
 
     @property
@@ -67,7 +67,7 @@ class Story:
         return self.relevant + self.irrelevant + self.dead + self.again
 
     def messages(self, number: int) -> Iterator[bytes]:
-        """Some more messages, about so many."""
+        """About `number` more messages."""
         fresh = [self._event(len(self.events) + n) for n in range(number)]
         # No event is moved further than `_BEHIND` in time.
         order = sorted(fresh, key=lambda event: event["time"] + self.random.uniform(0, _BEHIND))
@@ -86,7 +86,7 @@ class Story:
                 yield self._tell(self._later.pop(0)[1], again=True)
 
     def last(self) -> Iterator[bytes]:
-        """Everything that was to come later, and an event so late that all before it is decided."""
+        """All messages held back, then an event far enough ahead to move the watermark past everything before it."""
         for _, event in self._later:
             yield self._tell(event, again=True)
         end = self._event(len(self.events)) | {"type": "Beat"}
@@ -113,7 +113,7 @@ class Story:
         return json.dumps(event).encode()
 
     def _malformed(self, event: dict[str, Any]) -> bytes:
-        """What cannot be used, in one way or another."""
+        """A message that is malformed in one of several ways."""
         text = json.dumps(event)
         broken = (
             text[:-1].encode(),

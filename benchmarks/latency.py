@@ -1,8 +1,8 @@
-"""How long from the publication of an event to the notification, at a thousand events a second?
+"""How long does it take from the publication of an event to the notification, at a thousand events a second?
 
-Events go through a real NATS server. Three streams read it one after the other: one that only lets the events through Spark,
-one that lets them through a Python step without state, and one that detects `[A][B]` by key, as events come. Beside them
-stands what a micro-batch costs that has one row and does nothing.
+Events go through a real NATS server. Three streams read it one after the other: one that only passes the events through
+Spark, one that passes them through a stateless Python step, and one that detects `[A][B]` by key as events arrive. The
+cost of a micro-batch with one row that does nothing is measured for comparison.
 
     python benchmarks/latency.py --seconds 60 --rate 1000
 """
@@ -31,19 +31,19 @@ import tocsin
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from brokers import Broker, nats_server
+from support.brokers import Broker, nats_server
 from tocsin.spark.brokers.message import Outgoing
 from tocsin.spark.brokers.nats import NatsInput, stream_nats
 from tocsin.spark.brokers.nats_client import NatsServer, NatsSession, publish
 
 PIECE = 0.05  # seconds from one group of messages to the next
 KEYS = 1_000
-WARM = 60.0  # seconds that do not count, in which Java compiles what runs often
+WARM = 60.0  # seconds of warm-up that do not count, while Java compiles hot code
 SCHEMA = "key int, type string, ts long"
 
 
 def main() -> int:
-    """Measure and print; 1 if detection is more than 2.5 times as late as a pass through Python."""
+    """Measure and print; 1 if the latency of detection is more than 2.5 times that of a pass through Python."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60, help="for each stream, after it is warm")
     parser.add_argument("--rate", type=int, default=1_000, help="events a second")
@@ -65,7 +65,7 @@ def main() -> int:
 
 
 def measure(spark: SparkSession, broker: Broker, folder: Path, seconds: float, rate: int) -> dict[str, float]:
-    """The 99th percentile of each stream, in milliseconds; everything is printed."""
+    """Measure and print all figures; returns the 99th percentile of each stream, in milliseconds."""
     server = NatsServer((f"nats://127.0.0.1:{broker.port}",))
     session = NatsSession(server)
     session.run(lambda client: client.jetstream().add_stream(name="EVENTS", subjects=["events"]))
@@ -83,7 +83,12 @@ def measure(spark: SparkSession, broker: Broker, folder: Path, seconds: float, r
             "python": (read().mapInArrow(through, SCHEMA), completes),
             "detect": (
                 tocsin.detect(
-                    read(), "[A][B]", time="ts", time_unit="us", key="key", detection="best-effort", shards=2
+                    read(),
+                    "[A][B]",
+                    tocsin.Columns(time_unit="us"),
+                    tocsin.Stream(detection="best-effort", shards=2),
+                    time="ts",
+                    key="key",
                 ),
                 F.unix_micros("end"),
             ),
@@ -109,7 +114,7 @@ def measure(spark: SparkSession, broker: Broker, folder: Path, seconds: float, r
 
 
 def send(session: NatsSession, stop: threading.Event, rate: int) -> None:
-    """Publish events at an even pace, each with the moment of its publication."""
+    """Publish events at a constant rate, each with the time of its publication."""
     random = Random(1)
     due = time.monotonic()
     while not stop.is_set():
@@ -124,7 +129,7 @@ def send(session: NatsSession, stop: threading.Event, rate: int) -> None:
 
 
 def events_of(spark: SparkSession, server: NatsServer) -> DataFrame:
-    """What is published from now on."""
+    """A stream of the events published from now on."""
     messages = stream_nats(spark, server, NatsInput("EVENTS", starting="latest"))
     return messages.select(F.from_json(F.col("value").cast("string"), SCHEMA).alias("event")).select(
         "event.*"
@@ -132,14 +137,14 @@ def events_of(spark: SparkSession, server: NatsServer) -> DataFrame:
 
 
 def through(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """A Python step without state."""
+    """A stateless Python step."""
     yield from batches
 
 
 def follow(
     stream: DataFrame, checkpoint: Path, published: Column, seconds: float
 ) -> tuple[list[float], float]:
-    """Follow a stream: how late each notification is, and how long a micro-batch takes, in milliseconds."""
+    """Run a stream; returns the latency of each notification and the duration of a micro-batch, in milliseconds."""
     delays: list[float] = []
     warm_at = time.monotonic() + WARM
 

@@ -1,7 +1,7 @@
 """How long does Tocsin take to find cold, occupied rooms in millions of office events, and how much memory?
 
-Beside it, in the same run, Spark alone brings the same rows together by room and sorts them by time: that is the least any
-engine on Spark has to do. Only the ratio means much; machines differ and are shared.
+In the same run, Spark alone shuffles the same rows by room and sorts them by time: the least any engine on Spark has to do.
+Only the ratio is meaningful; machines differ and are shared.
 
     python benchmarks/office.py --events 10000000
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 import tocsin
-from tocsin.spark.session import local_session
+from tocsin.spark.session.session import local_session
 
 ROOT = Path(__file__).resolve().parent.parent
 COLD_ROOM = "([Pers]|[Door], [Temp(temp < 15)])_{T1=5min}"
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def _data(events: int) -> Path:
-    """A day of the office with this many events, made once."""
+    """A day at the office with this many events, generated once."""
     folder = ROOT / "benchmarks" / "data" / f"office-{events}"
     if not (folder / "summary.json").exists():
         simulate = ROOT / "examples" / "active_office" / "simulate.py"
@@ -72,11 +72,17 @@ def _data(events: int) -> Path:
 
 
 def _detect(events: DataFrame) -> DataFrame:
-    return tocsin.detect(events, COLD_ROOM, key="location", id="id", attributes=["temp"], unreadable="drop")
+    return tocsin.detect(
+        events,
+        COLD_ROOM,
+        tocsin.Columns(id="id", attributes=["temp"]),
+        tocsin.Run(unreadable="drop"),
+        key="location",
+    )
 
 
 def _shuffle_and_sort(events: DataFrame) -> DataFrame:
-    """The same columns of the same rows, by room and in the order of time."""
+    """The columns that detection needs, shuffled by room and sorted by time."""
     rows = events.select("location", "time", "type", "temp", "id").where("location is not null")
     return rows.repartition("location").sortWithinPartitions("location", "time", "id")
 

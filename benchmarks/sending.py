@@ -1,7 +1,7 @@
-"""How fast are ECL and KSU subscriptions in the runtime, against the same machines run one event at a time in Python?
+"""How fast are ECL and KSU subscriptions in the runtime, compared with the same machines run one event at a time in Python?
 
-No Spark: for the runtime, events are bits and keys already, as they are when a worker gets them. What runs beside it is what
-`tocsin test --engine local` runs, which also asks each event its questions.
+No Spark: the runtime gets events as bits and keys, as a worker does. It is compared with what `tocsin test --engine local`
+runs, which also evaluates the predicates on each event.
 
     python benchmarks/sending.py --events 1000000
 """
@@ -17,24 +17,25 @@ import numpy as np
 import pyarrow as pa
 
 from tocsin.algebra.completion.fields import Fields, holds
-from tocsin.algebra.correlation.expression import Reading
+from tocsin.algebra.correlation.expression import Interpretation
 from tocsin.algebra.correlation.outcome import Arrival
-from tocsin.automata import acceptor
-from tocsin.automata.acceptor.draft import ksu_drafts
-from tocsin.automata.compile import Compiled, FieldTest
-from tocsin.automata.machine import compile as machines
-from tocsin.automata.machine.construct import construct
-from tocsin.automata.machine.draft import compile_ecl
+from tocsin.automata import correlation as acceptor
+from tocsin.automata.completion import compile as machines
+from tocsin.automata.completion.construct import construct
+from tocsin.automata.completion.draft import compile_ecl
+from tocsin.automata.correlation.draft import ksu_drafts
+from tocsin.automata.detection_plan import Compiled, FieldTest
 from tocsin.automata.transduce import transducers
 from tocsin.languages import ecl, ksu
-from tocsin.runtime.feed import FOREVER, Batch, feed
+from tocsin.runtime.feed import Batch, feed
+from tocsin.runtime.moments import FOREVER
 from tocsin.runtime.state import initial
 
 EXPRESSION = "repeat {push(x) {do {accumulate {a, b, sequential {c, d}}} unless {e}}}"
 CORRELATION = """N correlation C (A a, B b, C c, D d) l1:(a;b) | l2:(b;a) || k:(c+d) {
   case l1: push b; case l2: push new N { x = a.x }; case k: toggle (l1) }"""
 KEYS = 1_000
-ALONE = 50  # of so many events one is also run alone, or it would take too long
+ALONE = 50  # one in this many events is also run one at a time; all of them would take too long
 
 
 def main() -> None:
@@ -61,7 +62,12 @@ def _ksu(events: int, rounds: int) -> dict[str, float]:
     correlation = ksu.parse(CORRELATION).correlations[0]
     kinds: list[Fields] = [{"source": port} for port in "abcdzz"]
     drafts = ksu_drafts(
-        {"C": correlation}, None, {"C": {p: p for p in "abcd"}}, Reading(), told=False, known=frozenset()
+        {"C": correlation},
+        None,
+        {"C": {p: p for p in "abcd"}},
+        Interpretation(),
+        told=False,
+        known=frozenset(),
     )
     alone = acceptor.compile_correlation(correlation)
     chosen = _kinds(events, len(kinds))

@@ -1,7 +1,7 @@
 """Does the state of a stream stay flat while keys come and go?
 
-Each micro-batch brings the events of some keys for the last time and of as many for the first. The figures of the state are
-those that `tocsin.watch` tells; the first micro-batches fill it and do not count.
+In each micro-batch some keys have their last events and as many new keys their first. The figures about the state are those
+that `tocsin.watch` reports; the first micro-batches fill it and do not count.
 
     python benchmarks/state.py --events 20000000
 """
@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import tocsin
 from tocsin.bench.events import SHARES
 from tocsin.bench.workloads import WORKLOADS
-from tocsin.spark.seen import Seen
+from tocsin.spark.observe.record import Seen
 
 WARM = 6  # micro-batches that fill the state
 SCHEMA = "key long, ts long, type string, v double"
@@ -54,12 +54,10 @@ def main() -> int:
         found = tocsin.detect(
             files,
             WORKLOADS[options.workload].patterns(),
+            tocsin.Columns(time_unit="ms", attributes=[]),
+            tocsin.Stream(delay="1s", shards=2),
             key="key",
             time="ts",
-            time_unit="ms",
-            attributes=[],
-            delay="1s",
-            shards=2,
         )
         with tocsin.watch(spark, told):
             query = (
@@ -68,7 +66,7 @@ def main() -> int:
                 .start(str(folder / "out"), format="parquet")
             )
             query.awaitTermination()
-            done.wait(60)  # listeners hear of it a little later
+            done.wait(60)  # listeners are notified with a delay
         on_disk = sum(file.stat().st_size for file in (folder / "checkpoint" / "state").rglob("*.*"))
     spark.stop()
     sizes = [one.state["bytes"] for one in seen][WARM:]
@@ -87,7 +85,7 @@ def main() -> int:
 
 
 def write_files(folder: Path, batches: int, size: int, keys: int) -> None:
-    """A file for each micro-batch; a quarter of its keys are new."""
+    """Write a file for each micro-batch; a quarter of its keys are new."""
     folder.mkdir()
     draw = np.random.default_rng(7)
     kinds, shares = np.array(list(SHARES)), list(SHARES.values())

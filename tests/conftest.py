@@ -20,8 +20,18 @@ settings.register_profile("ci", deadline=None, max_examples=300, derandomize=Tru
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that take long come first: processes are given whole files, and the short ones then fill what is left over."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --long, which swaps the tests of CI for those that CI has no time for."""
+    parser.addoption("--long", action="store_true", help="run the tests marked long, and only those")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Select by --long, and put slow files first: processes are given whole files, and short ones fill the gaps."""
+    left_out = [item for item in items if bool(item.get_closest_marker("long")) != config.getoption("--long")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        out = set(left_out)
+        items[:] = [item for item in items if item not in out]
     ranks: dict[Path, int] = {}
     for item in items:
         own = 0 if item.get_closest_marker("spark") else 1 if item.get_closest_marker("slow") else 2
@@ -33,8 +43,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     """The one Spark session of the test run; it takes seconds to start."""
     # Imported here, so that a run without Spark tests does not load Spark.
-    from kafka_node import connector_jars
-    from tocsin.spark.session import local_session
+    from support.kafka_node import connector_jars
+    from tocsin.spark.session.session import local_session
 
     # Jars must be there when Spark starts. They are fetched only if a test of this run wants them.
     jars = connector_jars(fetch=any("test_kafka" in item.nodeid for item in request.session.items))

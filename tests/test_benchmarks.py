@@ -9,29 +9,30 @@ from pathlib import Path
 
 import pytest
 
-from brokers import program
+from support.brokers import program
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_chaos_loses_nothing_and_doubles_nothing() -> None:
+@pytest.mark.parametrize(("seconds", "kills"), [(30, 3), pytest.param(600, 20, marks=pytest.mark.long)])
+def test_chaos_loses_nothing_and_doubles_nothing(seconds: int, kills: int) -> None:
     program("nats-server")  # or the test is skipped
     command = [
         sys.executable,
         str(BENCHMARKS / "chaos.py"),
         "--seconds",
-        "30",
+        str(seconds),
         "--kills",
-        "3",
+        str(kills),
         "--seed",
         "29",
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)
-    assert found["kills"] >= 3
+    assert found["kills"] >= kills
     assert (found["missing"], found["doubled"], found["wrong"]) == (0, 0, 0)
     assert found["counters_add_up"]
     assert found["matches"] > 100

@@ -68,6 +68,13 @@ print("CALLED simulate", *sys.argv[1:], flush=True)
 sys.exit(3 if "simulate" in os.environ.get("FAIL", "") else 0)
 """
 
+MANY_CASES = """
+import os, sys
+
+print("CALLED many_cases", *sys.argv[1:], flush=True)
+sys.exit(3 if "many_cases" in os.environ.get("FAIL", "") else 0)
+"""
+
 UP_TO_DATE = "==> set-up is up to date\n"
 
 
@@ -82,6 +89,8 @@ def project(folder: Path) -> Path:
     example = folder / "examples" / "active_office"
     example.mkdir(parents=True)
     (example / "simulate.py").write_text(SIMULATE)
+    (folder / "tests").mkdir()
+    (folder / "tests" / "many_cases.py").write_text(MANY_CASES)
     return folder
 
 
@@ -114,7 +123,7 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_help_names_the_commands(arguments: list[str]) -> None:
     ran = dev(REPOSITORY, *arguments)
     assert ran.returncode == 0
-    for command in ("demo", "test", "setup"):
+    for command in ("demo", "test", "test --long", "setup"):
         assert f"python3 dev.py {command}" in ran.stdout
 
 
@@ -148,6 +157,20 @@ def test_the_checks_all_run_and_pytest_gets_the_arguments(ready: Path) -> None:
 
 
 @pytest.mark.slow
+def test_what_does_not_fit_into_ci_runs_instead_of_the_checks(ready: Path) -> None:
+    ran = dev(ready, "test", "--long", "-k", "chaos")
+    assert ran.returncode == 0
+    assert called(ran) == [
+        "pytest -n 2 --dist loadfile --no-loadscope-reorder --long -k chaos",
+        "many_cases --family all --cases 100000",
+    ]
+    assert ran.stdout.endswith("==> all 2 checks passed\n")
+    failed = dev(ready, "test", "--long", FAIL="many_cases")
+    assert (failed.returncode, len(called(failed))) == (1, 2)
+    assert failed.stdout.endswith("==> FAILED: many cases\n")
+
+
+@pytest.mark.slow
 def test_failed_checks_are_named_and_the_others_still_run(ready: Path) -> None:
     ran = dev(ready, "test", FAIL="mypy pytest")
     assert ran.returncode == 1
@@ -170,7 +193,7 @@ def test_the_demo_makes_its_events_once(ready: Path) -> None:
     data = ready / "examples" / "active_office" / "data"
     failed = dev(ready, "demo", FAIL="simulate")
     assert (failed.returncode, failed.stderr) == (1, "dev.py: failed: make a day of events (exit code 3)\n")
-    assert not data.exists(), "half of the events would pass for all of them the next time"
+    assert not data.exists(), "a partial set of events would count as complete the next time"
     simulate = "simulate --out examples/active_office/data"
     detect = "tocsin run examples/active_office/pipeline.toml"
     assert called(dev(ready, "demo")) == [simulate, detect]
@@ -192,12 +215,12 @@ def test_changed_versions_are_installed_into_the_same_environment(ready: Path) -
 
 
 @pytest.mark.slow
-def test_a_half_made_environment_is_made_anew(ready: Path) -> None:
+def test_a_half_made_environment_is_rebuilt(ready: Path) -> None:
     # What a set-up leaves that was stopped while it installed: no stamp, and packages with holes.
     (ready / ".venv" / "tocsin-stamp").unlink()
     next(ready.glob(".venv/lib/*/site-packages/pip/__init__.py")).unlink()
     ran = dev(ready, "test")
-    assert ran.stdout.startswith("==> repair .venv: make it anew\n")
+    assert ran.stdout.startswith("==> rebuild .venv\n")
     assert (ran.returncode, len(called(ran))) == (0, 5)
 
 
@@ -206,7 +229,7 @@ def test_a_moved_folder_gets_a_new_environment(ready: Path, tmp_path: Path) -> N
     moved = tmp_path / "moved"
     shutil.copytree(ready, moved, symlinks=True)
     ran = dev(moved, "test")
-    assert ran.stdout.startswith("==> repair .venv: make it anew\n")
+    assert ran.stdout.startswith("==> rebuild .venv\n")
     assert str(ready) not in (moved / ".venv" / "bin" / "ruff").read_text()
     assert (ran.returncode, len(called(ran))) == (0, 5)
 

@@ -66,10 +66,10 @@ def simulate(
     malformed: int = 3,
     rows_per_file: int = ROWS_PER_FILE,
 ) -> Summary:
-    """Write a day of events into the folder `out`, and say how many there are of each type.
+    """Write a day of events into the folder `out`; returns how many there are of each type.
 
     Args:
-        events: write exactly the first so many; `floors` is then chosen to yield them.
+        events: write exactly this many, the earliest ones; `floors` is then chosen to yield them.
         malformed: how many unreadable lines to put among the logins; they are not counted as events.
         rows_per_file: when to begin a new part file. It bounds the memory and changes no event.
     """
@@ -105,7 +105,7 @@ def minutes(seed: int, floors: int) -> Iterator[Events]:
 
 
 def _first(parts: Iterable[Events], limit: int | None) -> Iterator[Events]:
-    """Cut off what comes after the first `limit` events, and simulate no further."""
+    """Stop after the first `limit` events, and simulate no further."""
     left = math.inf if limit is None else limit
     for part in parts:
         yield part if len(part) <= left else part[: int(left)]

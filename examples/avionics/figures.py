@@ -38,7 +38,7 @@ class Table:
 
 
 def _column(head: str, values: Sequence[object]) -> list[str]:
-    """The cells of a column, all of one width: names to the left, figures to the right."""
+    """The cells of a column, all of one width: names left-aligned, figures right-aligned."""
     cells = [head, *map(_cell, values)]
     width = max(map(len, cells))
     return [f"{cell:{'<' if isinstance(values[0], str) else '>'}{width}}" for cell in cells]
@@ -57,7 +57,7 @@ def _cell(value: object) -> str:
 
 
 def figures(seed: int = 1, scale: int = 2, minutes: int = 1, sensors: int = 8) -> list[Table]:
-    """All figures of a flight, and of up to so many redundant sensors."""
+    """All figures of a flight, with up to `sensors` redundant sensors."""
     system = load()
     passages = [run(system, flight) for flight in flights(seed, scale, minutes)]
     compared = [compare(n, seed=seed) for n in range(1, sensors + 1)]

@@ -5,8 +5,8 @@
 
 Rate generators tick at 1, 5, 20 and 40 Hz, and the air frame, two steering queues, INS, GPS, navigator and four
 redundant air data sensors answer them. Now and then the pilot switches the mode, the GPS raises an alarm, a sensor
-fails or works again and the controller of validity says so. The rates are in `flight/components.py`, the rest in
-`flight/fleet.py`, each with a word about why. It writes `events.parquet/part-*.parquet`, one file for each minute:
+fails or recovers and the validity controller reports it. The rates are in `flight/components.py`, the rest in
+`flight/fleet.py`, each with its reason. It writes `events.parquet/part-*.parquet`, one file for each minute:
 
 - `id`: the place of the event in the order of time, from 1;
 - `time`, `type`: an event type of `avionics.idl`; `source`: the component and its port, as in `avionics.cad`;
@@ -61,7 +61,7 @@ def _number(count: int, one: str, many: str) -> str:
 
 
 def simulate(output: Path, *, seed: int = 1, scale: int = 1, minutes: int = 10) -> Summary:
-    """Write the events of a flight into the folder `output`, and say how many each port has sent.
+    """Write the events of a flight into the folder `output`; returns how many each port has sent.
 
     Args:
         scale: the number of aircraft.

@@ -10,14 +10,23 @@ if TYPE_CHECKING:
     from tocsin.errors import TocsinError as TocsinError
     from tocsin.events import Catalog as Catalog
     from tocsin.events import EventType as EventType
+    from tocsin.explain import check as check
+    from tocsin.explain import explain as explain
     from tocsin.languages.binding import event as event
     from tocsin.languages.registry import parse as parse
     from tocsin.service import Service as Service
+    from tocsin.spark.batch.route import Route as Route
     from tocsin.spark.deliver import deliver as deliver
     from tocsin.spark.detect import detect as detect
+    from tocsin.spark.detect import route as route
+    from tocsin.spark.options import Columns as Columns
+    from tocsin.spark.options import Replay as Replay
+    from tocsin.spark.options import Rules as Rules
+    from tocsin.spark.options import Run as Run
+    from tocsin.spark.options import Stream as Stream
     from tocsin.spark.replay import replay as replay
     from tocsin.spark.sent import sent as sent
-    from tocsin.spark.session import local_session as local_session
+    from tocsin.spark.session.session import local_session as local_session
     from tocsin.spark.watch import watch as watch
 
 __version__ = "0.1.0"
@@ -25,16 +34,25 @@ __version__ = "0.1.0"
 # Loaded when first used: a worker of Spark imports `tocsin.runtime`, and must not load parsers and compilers with it.
 _HOMES = {
     "Catalog": "tocsin.events",
+    "Columns": "tocsin.spark.options",
     "EventType": "tocsin.events",
     "PatternErrors": "tocsin.errors",
+    "Replay": "tocsin.spark.options",
+    "Route": "tocsin.spark.batch.route",
+    "Rules": "tocsin.spark.options",
+    "Run": "tocsin.spark.options",
     "Service": "tocsin.service",
+    "Stream": "tocsin.spark.options",
     "TocsinError": "tocsin.errors",
+    "check": "tocsin.explain",
     "deliver": "tocsin.spark.deliver",
     "detect": "tocsin.spark.detect",
     "event": "tocsin.languages.binding",
-    "local_session": "tocsin.spark.session",
+    "explain": "tocsin.explain",
+    "local_session": "tocsin.spark.session.session",
     "parse": "tocsin.languages.registry",
     "replay": "tocsin.spark.replay",
+    "route": "tocsin.spark.detect",
     "sent": "tocsin.spark.sent",
     "watch": "tocsin.spark.watch",
 }
@@ -45,3 +63,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'tocsin' has no attribute {name!r}")
     return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

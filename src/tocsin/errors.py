@@ -1,4 +1,4 @@
-"""Every deliberate error of Tocsin: what is wrong, where in the user's text, and what to do next.
+"""Every error that Tocsin raises on purpose: what is wrong, where in the user's text, and what to do next.
 
 >>> span = Span("FILTER s[prise > 100]", 9, 14)
 >>> print(PatternError("unknown-attribute", "SELL has no attribute 'prise'", span, "did you mean 'price'?"))
@@ -32,7 +32,7 @@ class Span:
         return before.count("\n") + 1, self.start - (before.rfind("\n") + 1) + 1
 
     def underline(self) -> str:
-        """The line the span starts on, with carets under the span; of a long line what is around it.
+        """The line the span starts on, with carets under the span; a long line is cut to the part around it.
 
         >>> print(Span("[A];[B", 4, 6).underline())
         1 | [A];[B
@@ -79,7 +79,7 @@ class TocsinError(Exception):
         return "\n".join(lines)
 
     def _place(self) -> str:
-        """Where the mistake is, in words; empty if that is not known."""
+        """The position of the mistake as text; empty if it is not known."""
         if self.span is None:
             return ""
         line, column = self.span.line_column
@@ -91,7 +91,7 @@ class PatternError(TocsinError, ValueError):
 
 
 class PatternErrors(TocsinError, ValueError):
-    """All the mistakes of one text, in the order they stand in it."""
+    """All mistakes of one text, in the order in which they appear."""
 
     def __init__(self, errors: Sequence[PatternError]) -> None:
         self.errors = tuple(sorted(errors, key=lambda e: (e.span is None, e.span.start if e.span else 0)))
@@ -107,7 +107,7 @@ class SetupError(TocsinError, RuntimeError):
 
 
 class BrokerError(TocsinError, RuntimeError):
-    """A message broker cannot be reached, does not let us in, or no longer has what was asked for."""
+    """A message broker is unreachable, refuses the login, or no longer holds the requested messages."""
 
 
 class InputError(TocsinError, ValueError):
@@ -115,7 +115,7 @@ class InputError(TocsinError, ValueError):
 
 
 class PipelineError(TocsinError, ValueError):
-    """A mistake in a pipeline file, or in a file of patterns that it names; `file` says which.
+    """A mistake in a pipeline file, or in a pattern file that it names; `file` is the path.
 
     >>> print(PipelineError("unknown-key", "[[source]] has no key 'pth'", Span("pth = 1", 0, 3), file="job.toml"))
     unknown-key: [[source]] has no key 'pth' (job.toml, line 1, column 1)
@@ -139,7 +139,7 @@ class PipelineError(TocsinError, ValueError):
 
 
 class PipelineErrors(PipelineError):
-    """All the mistakes of one pipeline file, in the order they stand in it."""
+    """All mistakes of one pipeline file, in the order in which they appear."""
 
     def __init__(self, errors: Sequence[PipelineError]) -> None:
         self.errors = tuple(
@@ -161,11 +161,11 @@ class LimitError(TocsinError, RuntimeError):
 
 
 class StreamError(TocsinError, RuntimeError):
-    """A stream stopped, because of an event, of a sink, or of Spark; its file was right when it started."""
+    """A running stream stopped because of an event, a sink or Spark; its pipeline file was valid when it started."""
 
 
 class ServiceError(TocsinError, RuntimeError):
-    """Some subscribers failed while something was delivered; all the others were served.
+    """Some subscribers failed during a delivery; all the others were served.
 
     >>> print(ServiceError([("the callback warn of the subscription 'Cold'", ValueError("no line"))]))
     subscriber-failed: the callback warn of the subscription 'Cold' failed: ValueError: no line

@@ -1,6 +1,6 @@
-"""Attribute values: which compare with which, and the three truth values of a comparison.
+"""Attribute values: which are comparable, and the three truth values of a comparison.
 
-Numbers, strings and booleans stay among themselves: `1` is neither `'1'` nor `true`. A comparison with a missing value is
+Numbers, strings and booleans are separate kinds: `1` equals neither `'1'` nor `true`. A comparison with a missing value is
 unknown (`None`), as in SQL.
 """
 
@@ -25,7 +25,7 @@ class Relation(StrEnum):
 
     @property
     def opposite(self) -> Relation:
-        """The relation that holds where this one does not, of values that can be compared."""
+        """The relation that holds for comparable values exactly where this one does not."""
         return _OPPOSITE[self]
 
 
@@ -77,7 +77,7 @@ def negate(truth: bool | None) -> bool | None:
 
 
 def all_of(truths: Iterable[bool | None]) -> bool | None:
-    """Three-valued and. Every truth is asked for, because finding one out may bind a variable."""
+    """Three-valued and. Every item is evaluated, because evaluating one may bind a variable."""
     seen = set(truths)
     if False in seen:
         return False

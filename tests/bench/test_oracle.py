@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tocsin.algebra.semantics import detect
+from tocsin.algebra.tokens.semantics import detect
 from tocsin.bench.events import Columns, EventSet, SortedEvents, parquet_file
 from tocsin.bench.oracle import Answer, answer
 from tocsin.bench.workloads import MINUTE, UNSUPPORTED, WORKLOADS, Workload, many, workload

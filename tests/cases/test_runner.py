@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tocsin.cases import cambridge
 from tocsin.cases.files import WrittenCase
 from tocsin.cases.model import Skip
 from tocsin.cases.runner import Outcome, described, reasons, run_cases, summary
+from tocsin.cases.tokens.kinds import KINDS
 
 
 def _case(**keys: Any) -> WrittenCase:
@@ -91,7 +91,8 @@ def test_whatever_a_handler_raises_is_one_failure(monkeypatch: pytest.MonkeyPatc
     def skipping(case: object, engine: str) -> tuple[object, object]:
         raise Skip("not on a Sunday")
 
-    monkeypatch.setattr(cambridge, "HANDLERS", {"detect": broken, "parse": skipping})
+    monkeypatch.setitem(KINDS, "detect", broken)
+    monkeypatch.setitem(KINDS, "parse", skipping)
     outcomes = list(run_cases([_case(), _case(kind="parse")], ["reference", "local"]))
     assert [outcome.status for outcome in outcomes] == ["failed", "skipped"] * 2
     assert outcomes[0].why == "ZeroDivisionError: division by zero"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from support.wrong_expectations import COMPARED, wrong
 from tocsin.cases.files import WrittenCase, read_cases
 from tocsin.cases.runner import run_cases
-from wrong_expectations import COMPARED, wrong
 
 FILES = sorted((Path(__file__).parent.parent / "conformance").glob("c*.yaml"))
 KNOWN = [c for f in FILES for c in read_cases(f) if c.case["kind"] not in ("distribution", "placement")]

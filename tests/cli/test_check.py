@@ -115,11 +115,9 @@ def test_json_has_everything(check: Any) -> None:
     code, out, _ = check("two.ecl", "warned.ecl", "--json", "--strict")
     assert code == 1
     two, warned = json.loads(out)["files"]
-    assert (two["file"], two["warnings"], two["not_compared"]) == (
-        "two.ecl",
-        [],
-        {"pairs": 0, "reason": None},
-    )
+    assert (two["file"], two["family"], two["findings"]) == ("two.ecl", "completion", [])
+    assert two["not_compared"] == {"pairs": 0, "reason": None, "names": []}
+    assert two["counts"] == {"examined": 3, "relations": 3, "not_compared": 0, "findings": 0}
     first = two["examined"][0]
     assert (first["name"], first["what"], first["refused"]) == ("Both", "subscription", None)
     assert first["vacuous"] == {"holds": False, "witness": [{"type": "a"}, {"type": "b"}]}
@@ -132,12 +130,13 @@ def test_json_has_everything(check: Any) -> None:
     }
     assert (first["state"]["configurations"], first["state"]["bits"]) == (3, 2)
     assert two["relations"][0] == {"kind": "equal", "left": "Both", "right": "Swapped", "witness": None}
-    assert [(w["code"], w["line"], w["column"]) for w in warned["warnings"]] == [
-        ("never-fires", 1, 1),
-        ("always-fires", 2, 1),
-        ("gets-stuck", 3, 1),
-        ("overlapping-guards", 4, 51),
+    assert [(w["code"], w["line"], w["column"], w["witness"]) for w in warned["findings"]] == [
+        ("never-fires", 1, 1, None),
+        ("always-fires", 2, 1, None),
+        ("gets-stuck", 3, 1, [{"type": "b"}]),
+        ("overlapping-guards", 4, 51, [{"type": "a"}]),
     ]
+    assert {(w["severity"], w["file"]) for w in warned["findings"]} == {("warning", "warned.ecl")}
 
 
 def test_an_expression_without_a_name_is_called_like_its_file(check: Any, folder: Path) -> None:
@@ -165,9 +164,11 @@ def test_two_can_be_asked_about(check: Any) -> None:
     assert answers == [
         {
             "question": "equal",
-            "of": ["Both", "Hand"],
+            "left": "Both",
+            "right": "Hand",
             "holds": False,
             "witness": [{"type": "b"}, {"type": "a"}],
+            "words": "Both and Hand differ after b a: Both pushes x, Hand pushes nothing",
         }
     ]
 
@@ -262,14 +263,15 @@ def test_an_assembly_tells_which_events_are_the_same(check: Any) -> None:
     assert "First and Second, branch 2 trigger alike" in out
     _, out, _ = check("lib.cor", "--assembly", "s.cad", "--json")
     library, assembly = json.loads(out)["files"]
-    assert library["alike"] == [["First", "Second, branch 2"]]
-    assert library["correlations"][0]["branches"][0] == {
+    alike = {"kind": "alike", "left": "First", "right": "Second, branch 2", "witness": None}
+    assert library["relations"] == [alike]
+    assert library["examined"][0]["branches"][0] == {
         "filter": "l:(a+b)",
-        "labels": ["l"],
+        "labels": {"l": "a+b"},
         "acceptor_states": 4,
         "refused": None,
     }
-    assert assembly == {"file": "s.cad", "warnings": []}
+    assert (assembly["file"], assembly["examined"], assembly["findings"]) == ("s.cad", [], [])
 
 
 def test_warnings_of_a_library_and_its_assembly(check: Any, folder: Path) -> None:
@@ -305,13 +307,59 @@ def test_large_filters_are_refused_at_a_bound(check: Any, folder: Path) -> None:
     assert "1 pairs not compared: more than 1,000 states" in out
 
 
+# Patterns
+
+
+def test_patterns_are_counted_and_warned_about(check: Any, folder: Path) -> None:
+    (folder / "cold.tocsin").write_text("[Door];[Temp(t<1 AND t>2)]")
+    code, out, err = check("cold.tocsin", "--strict")
+    assert (code, err) == (1, "")
+    assert out.startswith("pattern cold\n  detectors          1\n")
+    assert "never-true: " in out
+    assert "(cold.tocsin, line 1, column " in out
+
+
+def test_the_ending_of_a_file_says_its_language_unless_there_is_none(check: Any, folder: Path) -> None:
+    (folder / "cold.txt").write_text('"Door" followed by "Temp"')
+    assert "it is not clear what is in cold.txt" in check("cold.txt")[2]
+    code, out, _ = check("cold.txt", "two.ecl", "--language", "pretty")
+    assert code == 0
+    assert "pattern cold\n" in out
+    assert "subscription Both\n" in out
+    assert (
+        "--language is for files whose ending does not say it" in check("two.ecl", "--language", "pretty")[2]
+    )
+    assert "there is no language 'prety'" in check("cold.txt", "--language", "prety")[2]
+
+
+def test_an_option_is_for_the_files_whose_language_has_it(check: Any, folder: Path) -> None:
+    (folder / "tie.ecl").write_text("subscribe A {do {a} unless {a}} subscribe B {a}")
+    asked = ("--equal", "A", "B", "--option", "unless_tie=failure")
+    assert check("tie.ecl", "lib.cor", *asked)[1].startswith("no")
+    assert check("tie.ecl", "lib.cor", *asked, "--option", "types=@t.idl", "--assembly", "s.cad")[0] == 0
+    says = "there is no option 'unless_ti' of ECL and KSU\nhint: did you mean 'unless_tie'?"
+    assert says in check("tie.ecl", "lib.cor", "--option", "unless_ti=failure")[2]
+    twice = ("--types", "t.idl", "--option", "types=@t.idl")
+    assert "--types and --option types=… are one option" in check("lib.cor", *twice)[2]
+
+
+def test_patterns_are_not_compared(check: Any, folder: Path) -> None:
+    (folder / "a.tocsin").write_text("[A]")
+    (folder / "b.tocsin").write_text("[B]")
+    code, _, err = check("a.tocsin", "b.tocsin", "--equal", "a", "b")
+    assert code == 2
+    assert (
+        "equal cannot be asked of a and b\nhint: equal is for two of one family, but not for patterns" in err
+    )
+
+
 # Mistakes
 
 
 def test_help_has_examples(check: Any) -> None:
     code, out, _ = check("--help")
     assert code == 0
-    assert "examples:\n  tocsin check fuel.ecl" in out
+    assert "examples:\n  tocsin check cold_room.tocsin" in out
 
 
 @pytest.mark.parametrize(
@@ -321,11 +369,11 @@ def test_help_has_examples(check: Any) -> None:
         (["."], "it is not clear what is in ."),
         (["t.idl"], "name a .cor file, and --types t.idl"),
         (["s.cad"], "name a .cor file, and --assembly s.cad"),
-        (["two.ecl", "--types", "t.idl"], "--types and --assembly are about .cor files"),
+        (["two.ecl", "--types", "t.idl"], "no file here takes --types\nhint: it is for texts of KSU"),
         (["two.ecl", "--equal", "Both", "Orderd"], "did you mean 'Ordered'?"),
         (["two.ecl", "two.ecl", "--equal", "Both", "Ordered"], "there is more than one Both"),
-        (["two.ecl", "lib.cor", "--equal", "Both", "First"], "--equal is for two of one language"),
-        (["lib.cor", "--contains", "First", "Second"], "--contains for ECL"),
+        (["two.ecl", "lib.cor", "--equal", "Both", "First"], "equal is for two of one family"),
+        (["lib.cor", "--contains", "First", "Second"], "contains is for expressions and machines"),
         (["two.ecl", "--option", "unless_tie"], "write --option NAME=VALUE"),
         (["two.ecl", "--equal", "Both"], "expected 2 arguments"),
         (["lib.cor", "--types", "nowhere.idl"], "there is no file nowhere.idl"),

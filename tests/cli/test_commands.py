@@ -237,7 +237,7 @@ def test_explain_shows_what_the_subscriptions_of_a_pipeline_share(
     assert "job 0: 4 subscriptions by k" in shown
     assert "3 detectors, 1 more saved by sharing" in shown
     assert "the pattern of one serves 2" in shown
-    assert "v: 2 questions, found by one look-up of its value" in shown
+    assert "v: 2 predicates, found by one look-up of its value" in shown
     assert re.findall(r"1  (\w+)", shown.split("runs")[1]) == ["in", "counting", "one"]
 
 
@@ -301,4 +301,4 @@ def test_a_selection_that_is_none_is_refused(
     assert "did you mean 'leftmost'?" in _refused(capsys, name, "[A]", "--matches", "leftmst", *more)
     assert "all, first 3, last or count" in _refused(capsys, name, "[A]", "--take", "first", *more)
     ecl = ("repeat {push(x) {a}}", "--language", "ecl", "--take", "last")
-    assert "take means nothing to the language ecl" in _refused(capsys, name, *ecl, *more)
+    assert "ECL does not take `take`" in _refused(capsys, name, *ecl, *more)

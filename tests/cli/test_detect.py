@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import tocsin
 from tocsin.cli import main
-from tocsin.spark.failures import explain_failure, is_from_spark
+from tocsin.spark.session.failures import explain_failure, is_from_spark
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -133,12 +134,12 @@ def test_files_that_are_not_what_they_say(
 
 def test_an_error_in_a_worker_comes_back_in_our_words(spark: object) -> None:
     from tocsin.spark.detect import detect
-    from tocsin.spark.session import local_session
+    from tocsin.spark.session.session import local_session
 
     times = pa.array([1, 2, 3], pa.int64()).cast(pa.timestamp("us", tz="UTC"))
     frame = local_session().createDataFrame(pa.table({"type": ["A"] * 3, "time": times}))
     with pytest.raises(Exception, match="too-many-partial-matches") as caught:
-        detect(frame, "[A(type = $t)];[B(type = $t)]", max_partial_matches=1).collect()
+        detect(frame, "[A(type = $t)];[B(type = $t)]", tocsin.Run(max_partial_matches=1)).collect()
     assert is_from_spark(caught.value)
     told = explain_failure(caught.value)
     assert told.startswith("too-many-partial-matches: ")

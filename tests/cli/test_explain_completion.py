@@ -195,7 +195,7 @@ def test_ksu_has_every_section(explain: Any, tmp_path: Path) -> None:
         "case 2    l2: push a",
         "case 3    k: toggle (l1, l2)",
     ]
-    assert found["nodes of Latest"].startswith("not known: --assembly")
+    assert found["nodes of Latest"] == "not known: no assembly says which component each event comes from\n"
     assert found["warnings"] == "none\n"
 
 
@@ -222,6 +222,10 @@ def test_types_are_checked(explain: Any, tmp_path: Path) -> None:
     assert "wrong-output: push type E is not a subtype of N" in err
     path.write_text("eventtype N { }; eventtype E : N { };")
     assert explain(COR, "--language", "ksu", "--types", path)[0] == 0
+    assert explain(COR, "--language", "ksu", "--option", f"types=@{path}")[0] == 0
+    path.write_text("eventtype N {")
+    code, _, err = explain(COR, "--language", "ksu", "--option", f"types=@{path}")
+    assert (code, f"({path}, line 1" in err) == (2, True)
 
 
 def test_warnings_of_ksu(explain: Any) -> None:
@@ -238,12 +242,14 @@ def test_warnings_of_ksu(explain: Any) -> None:
     [
         (
             ["a", "--language", "ecl", "--types", "t.idl"],
-            "the ecl language has no --types\nhint: it has --svg and --code",
+            "ECL has no --types\nhint: it has --svg and --code",
         ),
-        (["a", "--language", "ecl", "--schema", "p.toml"], "the ecl language has no --schema"),
-        (["x", "--language", "ksu", "--svg", "x.svg"], "the ksu language has no --svg"),
+        (["a", "--language", "ecl", "--schema", "p.toml"], "ECL has no --schema"),
+        (["x", "--language", "ksu", "--code", "x.py"], "KSU has no --code"),
         (["[A]", "--code", "x.py"], "the core language has no --code"),
-        (["a", "--language", "ecl", "--option", "restart=always"], "there is no option 'restart'"),
+        (["[A]", "--assembly", "s.cad"], "has no --assembly\nhint: it has --svg and --schema"),
+        (["[A]", "--option", "types=x"], "the core language has no option 'types'"),
+        (["a", "--language", "ecl", "--option", "restart=always"], "ECL has no option 'restart'"),
         (["x", "--language", "ksu", "--option", "abort=never"], "one of eager, lazy"),
         (["a", "--language", "ecl", "--option", "unless_tie"], "write --option NAME=VALUE"),
         (["@nowhere.ecl", "--language", "ecl"], "there is no file nowhere.ecl"),

@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from tocsin.cli.live import Live, _span
-from tocsin.spark.counters import Counters
-from tocsin.spark.pipeline.progress import Lines
-from tocsin.spark.seen import Seen
+from tocsin.spark.observe.counters import Counters
+from tocsin.spark.observe.record import Seen
+from tocsin.spark.pipeline.report.progress import Lines
 
 SEEN = Seen(
     query="[house]",

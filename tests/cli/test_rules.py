@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tocsin.cli import main
-from tocsin.runtime.rules import Rule
-from tocsin.spark.rule_folder import Query, write_query
+from tocsin.runtime.stream.rule_book import Rule
+from tocsin.spark.rules.folder import Query, write_query
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

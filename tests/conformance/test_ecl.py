@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from tocsin.cases.ecl import HANDLERS
+from support.wrong_expectations import wrong_answer
+from tocsin.cases.completion.kinds import KINDS
 from tocsin.cases.model import Skip
 from tocsin.cases.runner import same
 from tocsin.errors import CaseError, TocsinError
-from wrong_expectations import wrong_answer
 
 CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "ecl.yaml").read_text())
 # A module is states and transitions, which a tree does not have.
@@ -25,9 +25,9 @@ NEVER = {("reference", "module")}
 def test_case(case: dict[str, Any], engine: str) -> None:
     if (engine, case["kind"]) in NEVER:
         with pytest.raises(Skip):
-            HANDLERS[case["kind"]](case, engine)
+            KINDS[case["kind"]](case, engine)
         return
-    expected, got = HANDLERS[case["kind"]](case, engine)
+    expected, got = KINDS[case["kind"]](case, engine)
     assert same(expected, got)
 
 
@@ -36,41 +36,66 @@ def test_a_wrong_expectation_fails(case: dict[str, Any]) -> None:
     for key in case["expect"]:
         wrong = deepcopy(case)
         wrong["expect"][key] = wrong_answer(key, case["expect"][key])
-        expected, got = HANDLERS[case["kind"]](wrong, "local")
+        expected, got = KINDS[case["kind"]](wrong, "local")
         assert not same(expected, got), key
 
 
 def test_a_key_nobody_looks_at_fails() -> None:
-    case = {"id": "x", "kind": "run", "expression": "a", "trace": ["a"], "expect": {"outptus": []}}
+    case = {
+        "id": "x",
+        "kind": "run",
+        "language": "ecl",
+        "expression": "a",
+        "trace": ["a"],
+        "expect": {"outptus": []},
+    }
     with pytest.raises(CaseError, match="outptus"):
-        HANDLERS["run"](case, "local")
+        KINDS["run"](case, "local")
 
 
 def test_an_empty_expectation_fails() -> None:
-    case = {"id": "x", "kind": "run", "expression": "a", "trace": ["a"], "expect": {}}
+    case = {"id": "x", "kind": "run", "language": "ecl", "expression": "a", "trace": ["a"], "expect": {}}
     with pytest.raises(CaseError, match="empty"):
-        HANDLERS["run"](case, "local")
+        KINDS["run"](case, "local")
 
 
 # Cases of our own, in the same form: kinds of errors and warnings, machines as text, order of nested pushes.
 
 OURS: list[dict[str, Any]] = [
-    {"kind": "parse", "expression": "repeat(0) {a}", "expect": {"error": "bad-bound"}},
-    {"kind": "parse", "expression": "define x = fail {x}; x", "expect": {"error": ["used-before-defined"]}},
-    {"kind": "parse", "expression": "subscribe S {a} subscribe T {b}", "expect": {"error": False}},
+    {"kind": "parse", "language": "ecl", "expression": "repeat(0) {a}", "expect": {"error": "bad-bound"}},
     {
         "kind": "parse",
+        "language": "ecl",
+        "expression": "define x = fail {x}; x",
+        "expect": {"error": ["used-before-defined"]},
+    },
+    {
+        "kind": "parse",
+        "language": "ecl",
+        "expression": "subscribe S {a} subscribe T {b}",
+        "expect": {"error": False},
+    },
+    {
+        "kind": "parse",
+        "language": "ecl",
         "expression": "in (m) do {a} in (!a) do {b}",
         "expect": {"warning": True, "error": False},
     },
-    {"kind": "parse", "expression": "in (m) do {a} in (n) do {b}", "expect": {"warning": False}},
     {
         "kind": "parse",
+        "language": "ecl",
+        "expression": "in (m) do {a} in (n) do {b}",
+        "expect": {"warning": False},
+    },
+    {
+        "kind": "parse",
+        "language": "ecl",
         "expression": "machine M { states q; initial q; trans t: {q} eps clear {} goto {q}; }",
         "expect": {"error": "endless-internal-steps"},
     },
     {
         "kind": "machine",
+        "language": "ecl",
         "expression": "machine M { states q r; initial q; trans t: {q} a clear {q} goto {r} out x; }",
         "trace": ["b", "a"],
         "expect": {
@@ -84,6 +109,7 @@ OURS: list[dict[str, Any]] = [
     },
     {
         "kind": "machine",
+        "language": "ecl",
         "machine": {
             "states": ["q"],
             "initial": ["q"],
@@ -98,6 +124,7 @@ OURS: list[dict[str, Any]] = [
     },
     {
         "kind": "analysis",
+        "language": "ecl",
         "expression": "repeat {push(x) {do {accumulate {a, b}} unless {c}}}",
         "machine": next(case["machine"] for case in CASES if case["id"] == "ecl-004"),
         "alphabet": ["a", "b", "c"],
@@ -105,25 +132,29 @@ OURS: list[dict[str, Any]] = [
     },
     {
         "kind": "analysis",
+        "language": "ecl",
         "expression": "push(x) {sequential {a, b}}",
         "alphabet": ["a", "b", "c"],
         "expect": {"influence": {"x": ["a", "b"]}, "live": True},
     },
-    {"kind": "determinize", "expression": "fail {fail {a}}", "expect": {"minimal": 2}},
+    {"kind": "determinize", "language": "ecl", "expression": "fail {fail {a}}", "expect": {"minimal": 2}},
     {
         "kind": "run",
+        "language": "ecl",
         "expression": "<timestamp >= 5> /\\ <data.alt < 500>",
         "trace": [{"timestamp": 4, "data": {"alt": 1}}, {"timestamp": 5, "data": {"alt": 499.5}}],
         "expect": {"completed_at": 2, "outputs": [], "status": "success"},
     },
     {
         "kind": "run",
+        "language": "ecl",
         "expression": "repeat {push(Low {by = event.alt}) {<alt < 500>}}",
         "trace": [{"alt": 1}, {"alt": "1"}, {"type": "a"}],
         "expect": {"outputs": [[1, {"type": "Low", "by": 1}]], "completed_at": None},
     },
     {
         "kind": "run",
+        "language": "ecl",
         "expression": "a",
         "options": {"unless_tie": "nobody"},
         "expect": {"error": "bad-option"},
@@ -134,23 +165,30 @@ OURS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("engine", ["reference", "local"])
 @pytest.mark.parametrize("case", OURS, ids=lambda case: str(case.get("expression", case["kind"]))[:40])
 def test_our_case(case: dict[str, Any], engine: str) -> None:
-    expected, got = HANDLERS[case["kind"]](case, engine)
+    expected, got = KINDS[case["kind"]](case, engine)
     assert same(expected, got)
 
 
 def test_nested_pushes_come_from_the_inside_out() -> None:
     case = {
         "kind": "run",
+        "language": "ecl",
         "expression": "push(y) {push(x) {a}}",
         "trace": ["a"],
         "expect": {"outputs": [[1, "x"], [1, "y"]]},
     }
-    assert same(*HANDLERS["run"](case, "local"))
+    assert same(*KINDS["run"](case, "local"))
     case["expect"] = {"outputs": [[1, "y"], [1, "x"]]}
-    assert not same(*HANDLERS["run"](case, "local"))
+    assert not same(*KINDS["run"](case, "local"))
 
 
 def test_an_error_nobody_expects_is_raised() -> None:
-    case = {"kind": "run", "expression": "select {", "trace": [], "expect": {"outputs": []}}
+    case = {
+        "kind": "run",
+        "language": "ecl",
+        "expression": "select {",
+        "trace": [],
+        "expect": {"outputs": []},
+    }
     with pytest.raises(TocsinError):
-        HANDLERS["run"](case, "reference")
+        KINDS["run"](case, "reference")

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tocsin.cases.ksu import HANDLERS
+from support.wrong_expectations import wrong_answer
+from tocsin.cases.correlation.kinds import KINDS
 from tocsin.cases.runner import same
 from tocsin.errors import CaseError, TocsinError
-from wrong_expectations import wrong_answer
 
 CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "ksu.yaml").read_text())
 
@@ -20,7 +20,7 @@ CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "ksu.yaml"
 @pytest.mark.parametrize("engine", ["reference", "local"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_case(case: dict[str, Any], engine: str) -> None:
-    expected, got = HANDLERS[case["kind"]](case, engine)
+    expected, got = KINDS[case["kind"]](case, engine)
     assert same(expected, got)
 
 
@@ -29,7 +29,7 @@ def test_a_wrong_expectation_fails(case: dict[str, Any]) -> None:
     for key in case["expect"]:
         wrong = deepcopy(case)
         wrong["expect"][key] = wrong_answer(key, case["expect"][key])
-        expected, got = HANDLERS[case["kind"]](wrong, "local")
+        expected, got = KINDS[case["kind"]](wrong, "local")
         assert not same(expected, got), key
 
 
@@ -38,7 +38,7 @@ def test_a_wrong_expectation_fails(case: dict[str, Any]) -> None:
 )
 def test_another_mistake_is_not_the_expected_one(wrong: object) -> None:
     (case,) = (case for case in CASES if case["id"] == "ksu-101")
-    expected, got = HANDLERS["typecheck"]({**case, "expect": {"error": wrong}}, "local")
+    expected, got = KINDS["typecheck"]({**case, "expect": {"error": wrong}}, "local")
     assert same(expected, got) == (wrong is True)
 
 
@@ -55,24 +55,24 @@ def _case(kind: str, expression: str, expect: object, **more: object) -> dict[st
 
 def test_a_key_nobody_looks_at_fails() -> None:
     with pytest.raises(CaseError, match="matchs"):
-        HANDLERS["match"](_case("match", "a", {"matchs": True}), "local")
+        KINDS["match"](_case("match", "a", {"matchs": True}), "local")
     with pytest.raises(CaseError, match="lables"):
-        HANDLERS["triggers"](_case("triggers", "a", {"triggers": [{"at": 1, "lables": []}]}), "local")
+        KINDS["triggers"](_case("triggers", "a", {"triggers": [{"at": 1, "lables": []}]}), "local")
 
 
 def test_an_empty_expectation_fails() -> None:
     with pytest.raises(CaseError, match="empty"):
-        HANDLERS["match"](_case("match", "a", {}), "local")
+        KINDS["match"](_case("match", "a", {}), "local")
 
 
 def test_an_engine_nobody_knows_is_refused() -> None:
     with pytest.raises(CaseError, match="unknown-engine"):
-        HANDLERS[CASES[0]["kind"]](CASES[0], "flink")
+        KINDS[CASES[0]["kind"]](CASES[0], "flink")
 
 
 def test_an_error_nobody_expects_is_raised() -> None:
     with pytest.raises(TocsinError):
-        HANDLERS["match"](_case("match", "a +", {"matches": True}), "reference")
+        KINDS["match"](_case("match", "a +", {"matches": True}), "reference")
 
 
 # Cases of our own, by the number of the decision they follow, in the form of the file.
@@ -242,5 +242,5 @@ OURS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("engine", ["reference", "local"])
 @pytest.mark.parametrize("case", OURS.values(), ids=OURS)
 def test_our_case(case: dict[str, Any], engine: str) -> None:
-    expected, got = HANDLERS[case["kind"]](case, engine)
+    expected, got = KINDS[case["kind"]](case, engine)
     assert same(expected, got), (expected, got)

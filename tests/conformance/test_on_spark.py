@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from support.wrong_expectations import COMPARED, wrong, wrong_answer
 from tocsin.cases.files import WrittenCase, read_cases
 from tocsin.cases.model import ON_SPARK, Asked
 from tocsin.cases.runner import Outcome, answered, described, prepared
-from wrong_expectations import COMPARED, wrong, wrong_answer
 
 CASES = [written for file in sorted(Path(__file__).parent.glob("*.yaml")) for written in read_cases(file)]
 # What is asked of a text, which no table and no stream of events can answer.

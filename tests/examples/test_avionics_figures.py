@@ -21,7 +21,7 @@ import pytest
 from docs.pages import blocks, fits
 from tocsin.algebra.correlation import semantics
 from tocsin.algebra.correlation.outcome import Arrival, Output
-from tocsin.automata import acceptor
+from tocsin.automata import correlation as acceptor
 from tocsin.errors import PatternErrors
 from tocsin.languages.ksu import parse, parse_assembly
 

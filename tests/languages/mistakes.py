@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tocsin.algebra.subscription import Subscription
+from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.errors import PatternErrors
 
 

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from languages.mistakes import mistakes
-from tocsin.algebra.pattern import (
+from tocsin.algebra.predicate import And, Attribute, Compare, Literal, Not, Or, RoleAttribute, Variable
+from tocsin.algebra.tokens.bounds import MAX_LENGTH
+from tocsin.algebra.tokens.pattern import (
     AllOf,
     AnyOf,
     Atom,
@@ -22,9 +24,8 @@ from tocsin.algebra.pattern import (
     Timed,
     Timer,
 )
-from tocsin.algebra.predicate import And, Attribute, Compare, Literal, Not, Or, RoleAttribute, Variable
-from tocsin.algebra.selection import Selection
-from tocsin.algebra.subscription import Definition, Detection, Reading, Subscription
+from tocsin.algebra.tokens.selection import Selection
+from tocsin.algebra.tokens.subscription import Definition, Detection, Interpretation, Subscription
 from tocsin.errors import PatternErrors
 from tocsin.events import Catalog, EventType
 from tocsin.languages.core import parse
@@ -113,6 +114,7 @@ def equal(name: str, value: float | str | bool) -> Compare:
         ("k = 1 AND (s = 'p' OR f = false)", And((equal("k", 1), Or((equal("s", "p"), equal("f", False)))))),
         ("NOT k = 1 AND NOT NOT s = ''", And((Not(equal("k", 1)), Not(Not(equal("s", "")))))),
         ("k = $x", Compare(Attribute("k"), Relation.EQ, Variable("x"))),
+        ("k <> 1", Compare(Attribute("k"), Relation.NE, Literal(1))),
         ("place.room.floor = 1", equal("place.room.floor", 1)),
         *((f"k {sign} 1", Compare(Attribute("k"), Relation(sign), Literal(1))) for sign in Relation),
     ],
@@ -146,14 +148,14 @@ def test_the_whole_text() -> None:
             Compare(RoleAttribute("A", "s"), Relation.NE, Literal("p")),
         )
     )
-    reading = Reading(restart="always")
-    assert parse(text, reading=reading, name="mine") == Subscription(
+    interpretation = Interpretation(restart="always")
+    assert parse(text, interpretation=interpretation, name="mine") == Subscription(
         AnyOf((atom("C1"), atom("C2"))),
         named,
         where,
         Detection("probabilistic", 0.95),
         "minimum-load",
-        reading,
+        interpretation,
         Selection("leftmost", "first", 3),
         "mine",
     )
@@ -300,9 +302,10 @@ def test_a_place_is_complained_about_once() -> None:
         ("([{" * 2_000, "open-bracket"),
         ("(;)" * 300, "syntax"),
         ("'" * 9_999, "open-string"),
-        ('"' + "a" * 100_000, "open-string"),
-        ("/*" + "*" * 100_000, "open-comment"),
-        ("§" * 100_000, "bad-character"),
+        ('"' + "a" * 40_000, "open-string"),
+        ('"' + "a" * 200_000, "too-long"),
+        ("/*" + "*" * 40_000, "open-comment"),
+        ("§" * 40_000, "bad-character"),
         ("[A\x00]", "bad-character"),
         ("[A\u202e]", "bad-character"),
         ("[e\u0301]", "bad-character"),
@@ -329,7 +332,7 @@ def test_hostile_texts_get_a_clear_answer(text: str, code: str) -> None:
 def test_the_longest_texts_take_seconds_at_most(piece: str) -> None:
     started = time.monotonic()
     with contextlib.suppress(PatternErrors):
-        parse(piece * (200_000 // len(piece)))
+        parse(piece * (MAX_LENGTH // len(piece)))
     assert time.monotonic() - started < 30
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from strategies import patterns, selected, subscriptions
-from tocsin.algebra.check import check
-from tocsin.algebra.pattern import Atom, EventSpec, Pattern
+from support.strategies import patterns, selected, subscriptions
 from tocsin.algebra.predicate import Unify
-from tocsin.algebra.subscription import Definition, Subscription
+from tocsin.algebra.tokens.check import check
+from tocsin.algebra.tokens.pattern import Atom, EventSpec, Pattern
+from tocsin.algebra.tokens.subscription import Definition, Subscription
 from tocsin.errors import PatternError
 from tocsin.languages.core import parse, show, show_subscription
 
@@ -20,7 +20,7 @@ from tocsin.languages.core import parse, show, show_subscription
 def test_what_is_printed_reads_back(subscription: Subscription) -> None:
     assert check(subscription) == []
     text = show_subscription(subscription)
-    assert parse(text, reading=subscription.reading) == subscription
+    assert parse(text, interpretation=subscription.interpretation) == subscription
 
 
 @pytest.mark.slow

@@ -8,10 +8,10 @@ from tocsin.algebra.completion.expression import (
     FALSE,
     TRUE,
     Accumulate,
+    Interpretation,
     Named,
     Predicate,
     Push,
-    Reading,
     Repeat,
     SelectStar,
     measure,
@@ -42,6 +42,7 @@ def compared(field: str, relation: str, value: object) -> Predicate:
         ("<alt>5>", compared("alt", ">", 5)),
         ("<data.alt=-0.5>", compared("data.alt", "=", -0.5)),
         ("<ok != true>", compared("ok", "!=", True)),
+        ("<ok<>true>", compared("ok", "!=", True)),
         ('<name = "two words">', compared("name", "=", "two words")),
         ("<timestamp < 1970-01-01T00:00:01>", compared("timestamp", "<", 1_000_000)),
         ("a /\\ b && c", Predicate(And((letter("a"), letter("b"), letter("c"))))),
@@ -86,7 +87,7 @@ def test_a_type_that_is_also_defined_is_written_out() -> None:
 
 
 def test_the_reading_is_kept() -> None:
-    assert parse("a", reading=Reading("failure")).reading.unless_tie == "failure"
+    assert parse("a", interpretation=Interpretation("failure")).interpretation.unless_tie == "failure"
 
 
 def test_a_long_expression_is_written_on_several_lines() -> None:

@@ -29,6 +29,22 @@ def test_kinds_of_words(text: str, kinds: list[str]) -> None:
     assert errors == []
 
 
+def test_not_equal_has_two_spellings_where_it_is_a_sign_at_all() -> None:
+    signs = ("!=", "<=", *"<>")
+    assert [t.kind for t in tokens("a<>1 b < > 2", signs, [])] == [
+        "name",
+        "!=",
+        "number",
+        "name",
+        "<",
+        ">",
+        "number",
+        "end",
+    ]
+    assert [t.text for t in tokens("a <> 1", signs, [])][1] == "<>"
+    assert [t.kind for t in tokens("<>", "<>", [])] == ["<", ">", "end"]
+
+
 def test_numbers_are_whole_or_not() -> None:
     values = [token.value for token in tokens(f"1 1.0 {MAX_INTEGER}", (), [])][:-1]
     assert values == [1, 1.0, MAX_INTEGER]

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from languages.mistakes import mistakes
 from languages.tables import rows
-from tocsin.algebra.pattern import Pattern
-from tocsin.algebra.semantics import detect
-from tocsin.algebra.subscription import Reading
+from tocsin.algebra.tokens.pattern import Pattern
+from tocsin.algebra.tokens.semantics import detect
+from tocsin.algebra.tokens.subscription import Interpretation
 from tocsin.errors import PatternError, PatternErrors
 from tocsin.events import Catalog, Event, EventType, Interval
 from tocsin.languages import core
@@ -122,8 +122,8 @@ def test_timers_are_called_like_nothing_else() -> None:
 
 
 def test_name_and_reading_are_kept() -> None:
-    subscription = parse('"A"', reading=Reading(restart="always"), name="mine")
-    assert (subscription.name, subscription.reading.restart) == ("mine", "always")
+    subscription = parse('"A"', interpretation=Interpretation(restart="always"), name="mine")
+    assert (subscription.name, subscription.interpretation.restart) == ("mine", "always")
 
 
 # Meaning

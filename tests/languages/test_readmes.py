@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import tocsin.algebra.check
 from languages.tables import FOLDER, rows
+from tocsin.algebra.tokens import check, extent
 
 LANGUAGES = ("core", "pretty", "binding")
 CODE = re.compile(r"""(?:PatternError\(|note\(|_error\()\s*"([a-z-]+)\"""")
@@ -30,7 +30,7 @@ def documented() -> set[str]:
 
 def used() -> set[str]:
     """Every code that the languages and the check can give."""
-    files = [Path(tocsin.algebra.check.__file__), *FOLDER.glob("*.py")]
+    files = [Path(check.__file__), Path(extent.__file__), *FOLDER.glob("*.py")]
     files += [file for language in LANGUAGES for file in (FOLDER / language).glob("*.py")]
     return {code for file in files for code in CODE.findall(file.read_text(encoding="utf-8"))}
 

@@ -12,28 +12,28 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ecl_strategies import LETTERS, events, expressions, filters, machines, programs, readings, traces
+from support.ecl_strategies import LETTERS, events, expressions, filters, machines, programs, readings, traces
 from tocsin import analysis
 from tocsin.algebra.completion import machine_semantics as literal
 from tocsin.algebra.completion import semantics as tree
-from tocsin.algebra.completion.expression import Expression, Predicate, Program, Reading
+from tocsin.algebra.completion.expression import Expression, Interpretation, Predicate, Program
 from tocsin.algebra.completion.expression import filters as filters_of
 from tocsin.algebra.completion.fields import Fields, holds
 from tocsin.algebra.completion.machine import Machine
 from tocsin.algebra.completion.output import Emit, value_of
 from tocsin.algebra.completion.semantics import Run
 from tocsin.algebra.predicate import Filter
-from tocsin.automata.machine import compile as compiled
-from tocsin.automata.machine import execute, table
-from tocsin.automata.machine.alphabet import alphabet_of, enumerated
-from tocsin.automata.machine.construct import construct
-from tocsin.automata.machine.passes.compose import compose
-from tocsin.automata.machine.passes.determinise import determinise
-from tocsin.automata.machine.passes.minimise import minimise
-from tocsin.automata.machine.passes.quench import quench
-from tocsin.automata.machine.passes.remove_steps import remove_steps
-from tocsin.automata.machine.passes.remove_unreachable import remove_unreachable
-from tocsin.automata.machine.passes.share import share
+from tocsin.automata.completion import compile as compiled
+from tocsin.automata.completion import execute, table
+from tocsin.automata.completion.alphabet import alphabet_of, enumerated
+from tocsin.automata.completion.construct import construct
+from tocsin.automata.completion.passes.compose import compose
+from tocsin.automata.completion.passes.determinise import determinise
+from tocsin.automata.completion.passes.minimise import minimise
+from tocsin.automata.completion.passes.quench import quench
+from tocsin.automata.completion.passes.remove_steps import remove_steps
+from tocsin.automata.completion.passes.remove_unreachable import remove_unreachable
+from tocsin.automata.completion.passes.share import share
 from tocsin.errors import LimitError, PatternError
 from tocsin.languages.ecl import parse, parse_machine, show, show_machine, show_program
 
@@ -54,9 +54,9 @@ def unordered(run: Run) -> tuple[object, ...]:
 @settings(max_examples=250)
 @given(expressions(), several_traces, readings)
 def test_tree_machine_and_tables_agree(
-    expression: Expression, several: list[list[Fields]], reading: Reading
+    expression: Expression, several: list[list[Fields]], interpretation: Interpretation
 ) -> None:
-    machine = construct(expression, reading)
+    machine = construct(expression, interpretation)
     prepared = execute.prepare(machine)
     try:
         full = determinise(prepared, limit=2_000)
@@ -65,7 +65,7 @@ def test_tree_machine_and_tables_agree(
         tables = []
     ready = compiled.compile_machine(machine, limit=2_000)
     for trace in several:
-        expected = tree.run(expression, trace, reading)
+        expected = tree.run(expression, trace, interpretation)
         assert execute.run(prepared, trace) == expected
         assert all(table.run(one, trace) == expected for one in tables)
         assert unordered(compiled.run(ready, trace)) == unordered(expected)
@@ -74,21 +74,23 @@ def test_tree_machine_and_tables_agree(
 @settings(max_examples=120)
 @given(expressions(2), traces, readings)
 def test_definition_4_taken_literally_agrees(
-    expression: Expression, trace: list[Fields], reading: Reading
+    expression: Expression, trace: list[Fields], interpretation: Interpretation
 ) -> None:
-    assert literal.run(construct(expression, reading), trace) == tree.run(expression, trace, reading)
+    assert literal.run(construct(expression, interpretation), trace) == tree.run(
+        expression, trace, interpretation
+    )
 
 
 @settings(max_examples=150)
 @given(expressions(), several_traces, readings)
 def test_passes_keep_the_behaviour(
-    expression: Expression, several: list[list[Fields]], reading: Reading
+    expression: Expression, several: list[list[Fields]], interpretation: Interpretation
 ) -> None:
-    machine = remove_unreachable(construct(expression, reading))
+    machine = remove_unreachable(construct(expression, interpretation))
     exact = [execute.prepare(one) for one in (machine, share(machine))]
     shorter = execute.prepare(remove_steps(machine))
     for trace in several:
-        expected = tree.run(expression, trace, reading)
+        expected = tree.run(expression, trace, interpretation)
         assert [execute.run(one, trace) for one in exact] == [expected] * 2
         assert unordered(execute.run(shorter, trace)) == unordered(expected)
 
@@ -96,17 +98,17 @@ def test_passes_keep_the_behaviour(
 @settings(max_examples=120)
 @given(expressions(2), readings)
 def test_the_tree_has_as_many_states_as_the_machine_has_configurations(
-    expression: Expression, reading: Reading
+    expression: Expression, interpretation: Interpretation
 ) -> None:
     alphabet = enumerated(filters_of(expression), ALPHABET)
 
     def row(state: tree.State) -> list[tuple[tree.State, list[Emit]]]:
-        each = [tree.feed(expression, state, symbol, reading) for symbol in ALPHABET]
+        each = [tree.feed(expression, state, symbol, interpretation) for symbol in ALPHABET]
         return [(after, [Emit(output) for output in outputs]) for after, outputs in each]
 
     try:
         of_tree = table.explore(tree.start(expression), row, tree.status, alphabet, 2_000)
-        of_machine = determinise(construct(expression, reading), alphabet, 2_000)
+        of_machine = determinise(construct(expression, interpretation), alphabet, 2_000)
     except LimitError:
         assume(False)
     assert of_tree.configurations == of_machine.configurations
@@ -115,9 +117,9 @@ def test_the_tree_has_as_many_states_as_the_machine_has_configurations(
 @settings(max_examples=80)
 @given(expressions(), traces, st.integers(0, 12), readings)
 def test_a_cut_anywhere_changes_nothing(
-    expression: Expression, trace: list[Fields], cut: int, reading: Reading
+    expression: Expression, trace: list[Fields], cut: int, interpretation: Interpretation
 ) -> None:
-    ready = compiled.compile_machine(construct(expression, reading), limit=2_000)
+    ready = compiled.compile_machine(construct(expression, interpretation), limit=2_000)
 
     def fed(state: compiled.State, events: list[Fields]) -> tuple[compiled.State, list[Emit]]:
         emitted: list[Emit] = []
@@ -133,13 +135,15 @@ def test_a_cut_anywhere_changes_nothing(
 
 @settings(max_examples=120)
 @given(expressions(), traces, readings)
-def test_quenched_events_do_not_matter(expression: Expression, trace: list[Fields], reading: Reading) -> None:
-    prepared = execute.prepare(construct(expression, reading))
+def test_quenched_events_do_not_matter(
+    expression: Expression, trace: list[Fields], interpretation: Interpretation
+) -> None:
+    prepared = execute.prepare(construct(expression, interpretation))
     state, configuration = tree.start(expression), execute.start(prepared)
     for event in trace:
         wanted = holds(quench(prepared, configuration), event)
         assert wanted == tree.matters(expression, state, event)
-        state, outputs = tree.feed(expression, state, event, reading)
+        state, outputs = tree.feed(expression, state, event, interpretation)
         after, _ = execute.feed(prepared, configuration, event)
         assert wanted or (after == configuration and not outputs)
         configuration = after

@@ -10,11 +10,11 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ecl_strategies import constants, readings
-from ecl_strategies import expressions as any_expressions
+from support.ecl_strategies import constants, readings
+from support.ecl_strategies import expressions as any_expressions
 from tocsin import analysis
 from tocsin.algebra.completion import semantics as tree
-from tocsin.algebra.completion.expression import Expression, Parallel, Push, Reading, Repeat
+from tocsin.algebra.completion.expression import Expression, Interpretation, Parallel, Push, Repeat
 from tocsin.algebra.completion.fields import Fields
 from tocsin.algebra.completion.semantics import Run, Status
 from tocsin.analysis import subjects
@@ -37,9 +37,9 @@ expressions = st.one_of(
 class Tried:
     """All short traces of an expression, on the tree."""
 
-    def __init__(self, expression: Expression, reading: Reading) -> None:
-        self.expression, self.reading = expression, reading
-        (self.subject,) = subjects(expression, alphabet=ALPHABET, reading=reading)
+    def __init__(self, expression: Expression, interpretation: Interpretation) -> None:
+        self.expression, self.interpretation = expression, interpretation
+        (self.subject,) = subjects(expression, alphabet=ALPHABET, interpretation=interpretation)
         self.by_output = not self._completes()
 
     def _completes(self) -> bool:
@@ -47,13 +47,15 @@ class Tried:
         seen = {tree.start(self.expression)}
         queue = list(seen)
         for state in queue:
-            new = {tree.feed(self.expression, state, letter, self.reading)[0] for letter in ALPHABET} - seen
+            new = {
+                tree.feed(self.expression, state, letter, self.interpretation)[0] for letter in ALPHABET
+            } - seen
             seen |= new
             queue += new
         return any(isinstance(state, Status) for state in seen)
 
     def run(self, word: list[Fields]) -> Run:
-        return tree.run(self.expression, word, self.reading)
+        return tree.run(self.expression, word, self.interpretation)
 
     def accepts(self, word: list[Fields]) -> bool:
         run = self.run(word)
@@ -66,8 +68,8 @@ def shorter(witness: tuple[Fields, ...]) -> Iterator[list[Fields]]:
 
 @settings(max_examples=80)
 @given(expressions, readings)
-def test_trivial_and_vacuous(expression: Expression, reading: Reading) -> None:
-    tried = Tried(expression, reading)
+def test_trivial_and_vacuous(expression: Expression, interpretation: Interpretation) -> None:
+    tried = Tried(expression, interpretation)
     trivial = analysis.trivial(tried.subject)
     assert trivial.holds == all(tried.accepts([letter]) for letter in ALPHABET)
     assert trivial.witness is None or not tried.accepts(list(trivial.witness))
@@ -81,8 +83,8 @@ def test_trivial_and_vacuous(expression: Expression, reading: Reading) -> None:
 
 @settings(max_examples=60)
 @given(expressions, readings)
-def test_live(expression: Expression, reading: Reading) -> None:
-    tried = Tried(expression, reading)
+def test_live(expression: Expression, interpretation: Interpretation) -> None:
+    tried = Tried(expression, interpretation)
     answer = analysis.live(tried.subject)
     if answer.witness is not None:
         assert not any(tried.accepts([*answer.witness, *word]) for word in WORDS)
@@ -97,11 +99,11 @@ def can_go_on(tried: Tried, word: list[Fields]) -> bool:
         return True
     state = tree.start(tried.expression)
     for event in word:
-        state, _ = tree.feed(tried.expression, state, event, tried.reading)
+        state, _ = tree.feed(tried.expression, state, event, tried.interpretation)
     seen, queue = {state}, [state]
     for state in queue:
         for letter in ALPHABET:
-            after, outputs = tree.feed(tried.expression, state, letter, tried.reading)
+            after, outputs = tree.feed(tried.expression, state, letter, tried.interpretation)
             if (tried.by_output and outputs) or (not tried.by_output and after is Status.SUCCESS):
                 return True
             if after not in seen:
@@ -112,8 +114,8 @@ def can_go_on(tried: Tried, word: list[Fields]) -> bool:
 
 @settings(max_examples=60)
 @given(expressions, expressions, readings)
-def test_contained_and_equal(first: Expression, second: Expression, reading: Reading) -> None:
-    one, other = Tried(first, reading), Tried(second, reading)
+def test_contained_and_equal(first: Expression, second: Expression, interpretation: Interpretation) -> None:
+    one, other = Tried(first, interpretation), Tried(second, interpretation)
 
     @cache
     def differ(index: int) -> bool:

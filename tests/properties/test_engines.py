@@ -10,15 +10,15 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-import tocsin
-from on_spark import READING, expected_in, found_in, modest, named, table_of, typed
-from strategies import SECOND, VALUES, dice, subscription, subscriptions, trace, traces
-from tocsin.algebra import semantics
-from tocsin.algebra.subscription import Subscription
+from support.calls import detect
+from support.on_spark import READING, expected_in, found_in, modest, named, table_of, typed
+from support.strategies import SECOND, VALUES, dice, subscription, subscriptions, trace, traces
+from tocsin.algebra.tokens import semantics
+from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.automata import execute
 from tocsin.events import Composite, Event, Interval
 from tocsin.languages.registry import parse
-from tocsin.runtime.feed import FOREVER
+from tocsin.runtime.moments import FOREVER
 from tocsin.runtime.state import from_bytes, to_bytes
 from tocsin.values import kind
 
@@ -101,7 +101,7 @@ def test_spark_finds_what_the_reference_finds(
     many = modest(many, streams)
     assume(many)
     frame = spark.createDataFrame(table_of(streams))
-    rows = tocsin.detect(frame, named(many), **READING).toArrow().to_pylist()
+    rows = detect(frame, named(many), **READING).toArrow().to_pylist()
     got = found_in(rows)
     assert got == expected_in(many, streams)
     assert len({row["match_id"] for row in rows}) >= len({text.split(" ", 1)[1] for text in got})
@@ -111,7 +111,7 @@ def test_spark_finds_what_the_reference_finds(
 @pytest.mark.spark
 def test_a_stream_finds_what_the_reference_finds(spark: SparkSession) -> None:
     """Three hundred cases in one query: events out of order and in pieces, and a restart in the middle."""
-    from tocsin.spark.streamed import DELAY, streamed
+    from tocsin.spark.testing import DELAY, streamed
 
     draw = dice(Random(6))
     streams = [trace(draw, max_size=10, keys=(None,)) for _ in range(12)]
@@ -119,7 +119,7 @@ def test_a_stream_finds_what_the_reference_finds(spark: SparkSession) -> None:
     while len(many) < 25:
         many += modest([one for one in [subscription(draw)] if typed(one)], streams)
     assert len(many) * len(streams) >= 200
-    asked = partial(tocsin.detect, pattern=named(many), delay=f"{DELAY}s", ahead="any", shards=2, **READING)
+    asked = partial(detect, pattern=named(many), delay=f"{DELAY}s", ahead="any", shards=2, **READING)
     rows = streamed(
         table_of(streams), asked, types="type", moments={"a": 1, "b": 1}, last={"key": -1, "id": -1}
     )

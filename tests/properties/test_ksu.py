@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ksu_strategies import (
+from support.ksu_strategies import (
     STAND_INS,
     controlled,
     correlations,
@@ -29,19 +29,19 @@ from tocsin.algebra.correlation.expression import (
     Correlation,
     Expression,
     Guard,
+    Interpretation,
     Is,
     Library,
     PushNew,
-    Reading,
     Sequence,
     labelled,
 )
 from tocsin.algebra.correlation.outcome import Arrival
 from tocsin.algebra.correlation.warnings import warnings
-from tocsin.automata import acceptor
-from tocsin.automata.acceptor.guard import compile_guard
-from tocsin.automata.acceptor.guard import holds as holds_compiled
-from tocsin.automata.acceptor.machine import compile_expression
+from tocsin.automata import correlation as acceptor
+from tocsin.automata.correlation.acceptor import compile_expression
+from tocsin.automata.correlation.guard import compile_guard
+from tocsin.automata.correlation.guard import holds as holds_compiled
 from tocsin.languages.ksu import parse, parse_filter, parse_guard, show, show_filter, show_guard
 
 Trace = list[Arrival]
@@ -51,28 +51,28 @@ Trace = list[Arrival]
 @settings(max_examples=100)
 @given(correlations, st.lists(traces, min_size=4, max_size=4), readings)
 def test_the_acceptor_does_what_the_definitions_say(
-    correlation: Correlation, several: list[Trace], reading: Reading
+    correlation: Correlation, several: list[Trace], interpretation: Interpretation
 ) -> None:
-    program = acceptor.compile_correlation(correlation, reading)
+    program = acceptor.compile_correlation(correlation, interpretation)
     for trace in several:
-        assert acceptor.run(program, trace) == reference.run(correlation, trace, reading)
+        assert acceptor.run(program, trace) == reference.run(correlation, trace, interpretation)
 
 
 @settings(max_examples=200)
 @given(controlled, st.lists(switched_traces, min_size=4, max_size=4), readings)
 def test_the_acceptor_keeps_the_right_progress_when_labels_are_switched(
-    correlation: Correlation, several: list[Trace], reading: Reading
+    correlation: Correlation, several: list[Trace], interpretation: Interpretation
 ) -> None:
-    program = acceptor.compile_correlation(correlation, reading)
+    program = acceptor.compile_correlation(correlation, interpretation)
     for trace in several:
-        assert acceptor.run(program, trace) == reference.run(correlation, trace, reading)
+        assert acceptor.run(program, trace) == reference.run(correlation, trace, interpretation)
 
 
 @given(correlations, traces, readings, st.data())
 def test_a_trace_can_be_cut_anywhere_and_the_state_kept_as_bytes(
-    correlation: Correlation, trace: Trace, reading: Reading, data: st.DataObject
+    correlation: Correlation, trace: Trace, interpretation: Interpretation, data: st.DataObject
 ) -> None:
-    program = acceptor.compile_correlation(correlation, reading)
+    program = acceptor.compile_correlation(correlation, interpretation)
     state = acceptor.start(program)
     steps = []
     cut = data.draw(st.integers(0, len(trace)))
@@ -150,22 +150,22 @@ def test_a_library_reads_back_without_new_warnings(several: list[Correlation]) -
 
 @given(st.one_of(correlations, controlled), st.one_of(traces, switched_traces), readings)
 def test_a_statement_is_skipped_only_after_a_warning(
-    correlation: Correlation, trace: Trace, reading: Reading
+    correlation: Correlation, trace: Trace, interpretation: Interpretation
 ) -> None:
     assert not check(correlation)
     if not any(warning.code == "absent-event" for warning in warnings(correlation)):
-        assert reference.run(correlation, trace, reading).skipped == ()
+        assert reference.run(correlation, trace, interpretation).skipped == ()
 
 
 @given(st.one_of(correlations, controlled), st.one_of(traces, switched_traces), readings)
 def test_what_is_said_never_to_run_never_runs(
-    correlation: Correlation, trace: Trace, reading: Reading
+    correlation: Correlation, trace: Trace, interpretation: Interpretation
 ) -> None:
     marked = tuple(
         Case(case.guard, (*case.body, PushNew("M"))) if _never_runs(correlation, number) else case
         for number, case in enumerate(correlation.cases)
     )
-    outcome = reference.run(replace(correlation, cases=marked), trace, reading)
+    outcome = reference.run(replace(correlation, cases=marked), trace, interpretation)
     assert "M" not in {output.type for output in outcome.outputs}
 
 

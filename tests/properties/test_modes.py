@@ -18,12 +18,12 @@ from tocsin.algebra.completion.expression import (
     Accumulate,
     DoUnless,
     Expression,
+    Interpretation,
     Mode,
     Modes,
     Parallel,
     Predicate,
     Push,
-    Reading,
     Repeat,
     Select,
     Sequential,
@@ -35,9 +35,9 @@ from tocsin.algebra.correlation.expression import Correlation, Library
 from tocsin.algebra.correlation.modes import simulate
 from tocsin.algebra.correlation.outcome import Arrival, Outcome
 from tocsin.algebra.predicate import Attribute, Compare, Filter, Literal, Or
-from tocsin.automata import acceptor
-from tocsin.automata.machine import compile as compiled
-from tocsin.automata.machine.construct import construct
+from tocsin.automata import correlation as acceptor
+from tocsin.automata.completion import compile as compiled
+from tocsin.automata.completion.construct import construct
 from tocsin.errors import PatternError
 from tocsin.languages.ecl import parse
 from tocsin.languages.ksu import parse as parse_library
@@ -86,7 +86,7 @@ bodies = st.one_of(
 modes = st.lists(st.builds(Mode, one_of, bodies), min_size=2, max_size=4).map(
     lambda several: Modes(tuple(several))
 )
-readings = st.builds(Reading, st.sampled_from(["success", "failure"]))
+readings = st.builds(Interpretation, st.sampled_from(["success", "failure"]))
 traces = st.lists(st.sampled_from(EVENTS + "g"), max_size=10)
 
 
@@ -98,11 +98,11 @@ def by_event(length: int, sent: Iterable[tuple[int, str]]) -> Sent:
     return found
 
 
-def by_modes(expression: Modes, trace: list[str], reading: Reading) -> list[Sent]:
+def by_modes(expression: Modes, trace: list[str], interpretation: Interpretation) -> list[Sent]:
     """What ECL pushes: the tree, and the compiled machine."""
     events = [{"type": event} for event in trace]
-    machine = compiled.compile_machine(construct(expression, reading), limit=5_000)
-    runs = [tree.run(expression, events, reading), compiled.run(machine, events)]
+    machine = compiled.compile_machine(construct(expression, interpretation), limit=5_000)
+    runs = [tree.run(expression, events, interpretation), compiled.run(machine, events)]
     return [
         by_event(len(trace), ((at, out if isinstance(out, str) else repr(out)) for at, out in run.outputs))
         for run in runs
@@ -129,12 +129,12 @@ def by_labels(correlation: Correlation, trace: list[str]) -> list[Sent]:
 @settings(max_examples=500)
 @given(modes, readings, st.lists(traces, min_size=2, max_size=2))
 def test_a_correlation_sends_what_the_modes_push(
-    expression: Modes, reading: Reading, several: list[list[str]]
+    expression: Modes, interpretation: Interpretation, several: list[list[str]]
 ) -> None:
-    correlation = simulate(expression, reading)
+    correlation = simulate(expression, interpretation)
     assert not check(correlation)
     for trace in several:
-        first, *others = [*by_modes(expression, trace, reading), *by_labels(correlation, trace)]
+        first, *others = [*by_modes(expression, trace, interpretation), *by_labels(correlation, trace)]
         assert all(other == first for other in others)
 
 
@@ -149,7 +149,7 @@ def both(text: str, trace: str) -> tuple[Sent, Sent]:
     expression = parse(text).expression
     assert isinstance(expression, Modes)
     letters = trace.split()
-    return by_modes(expression, letters, Reading())[0], by_labels(simulate(expression), letters)[0]
+    return by_modes(expression, letters, Interpretation())[0], by_labels(simulate(expression), letters)[0]
 
 
 TWO = "in (g1) do {repeat {push(X) {sequential {a, b}}}} in (g2) do {repeat {push(Y) {sequential {b, a}}}}"

@@ -13,16 +13,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ecl_strategies import expressions, traces
-from ecl_strategies import readings as ecl_readings
-from ksu_strategies import controlled, switched_traces
-from ksu_strategies import readings as ksu_readings
-from many_sent import examples
-from tocsin.algebra.completion.expression import Expression, Program, Reading, Subscription
+from support.ecl_strategies import expressions, traces
+from support.ecl_strategies import readings as ecl_readings
+from support.ksu_strategies import controlled, switched_traces
+from support.ksu_strategies import readings as ksu_readings
+from support.many_sent import examples
+from support.walking import defined_run, tree_run, whole
+from tocsin.algebra.completion.expression import Expression, Interpretation, Program, Subscription
 from tocsin.algebra.completion.fields import Fields
 from tocsin.algebra.correlation import expression as ksu
 from tocsin.algebra.correlation.outcome import Arrival
-from walking import defined_run, tree_run, whole
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,15 +35,15 @@ Ask = Callable[[pa.Table, dict[str, Any]], Rows]
 
 
 def of_table(spark: SparkSession, table: pa.Table, asked: dict[str, Any]) -> Rows:
-    from tocsin.spark.detect import detect
+    from support.calls import detect
 
     return detect(spark.createDataFrame(table), **asked, **READING).toArrow().to_pylist()
 
 
 def of_stream(table: pa.Table, asked: dict[str, Any]) -> Rows:
     """The same of events out of order and in pieces, with a restart in the middle."""
-    from tocsin.spark.detect import detect
-    from tocsin.spark.streamed import DELAY, streamed
+    from support.calls import detect
+    from tocsin.spark.testing import DELAY, streamed
 
     ask = partial(detect, **asked, **READING, delay=f"{DELAY}s", ahead="any")
     rows = streamed(table, ask, types="type", moments={"at": 1_000_000}, last={"key": -1})
@@ -51,7 +51,7 @@ def of_stream(table: pa.Table, asked: dict[str, Any]) -> Rows:
 
 
 def check_ecl(
-    ask: Ask, many: Sequence[Expression], several: Sequence[Sequence[Fields]], reading: Reading
+    ask: Ask, many: Sequence[Expression], several: Sequence[Sequence[Fields]], interpretation: Interpretation
 ) -> int:
     """Every expression over every trace, in one query: each trace is a key. Returns how many cases that were."""
     rows = [(key, at, one["type"]) for key, trace in enumerate(several) for at, one in enumerate(trace, 1)]
@@ -63,7 +63,7 @@ def check_ecl(
         }
     )
     programs = {
-        f"p{n}": Program((Subscription(None, expression),), reading=reading)
+        f"p{n}": Program((Subscription(None, expression),), interpretation=interpretation)
         for n, expression in enumerate(many)
     }
     found = _by_case(ask(table, {"pattern": programs, "language": "ecl"}))
@@ -72,13 +72,15 @@ def check_ecl(
             own = found.get((f"p{n}", key), [])
             pushed = Counter((_at(row), row["value"]) for row in own if row["what"] == "push")
             ended = [(_at(row), row["what"]) for row in own if row["what"] != "push"]
-            assert (pushed, ended) == tree_run(expression, trace, reading), (expression, trace)
+            assert (pushed, ended) == tree_run(expression, trace, interpretation), (expression, trace)
     every = [row for own in found.values() for row in own]
     assert len({(row["pattern"], row["match_id"]) for row in every}) == len(every)
     return len(many) * len(several)
 
 
-def check_ksu(ask: Ask, drawn: Sequence[tuple[ksu.Correlation, list[Arrival]]], reading: ksu.Reading) -> int:
+def check_ksu(
+    ask: Ask, drawn: Sequence[tuple[ksu.Correlation, list[Arrival]]], interpretation: ksu.Interpretation
+) -> int:
     """Every correlation over every trace."""
     every = [arrival for _, trace in drawn for arrival in trace]
     names = sorted({name for arrival in every for name in arrival.attributes})
@@ -93,12 +95,12 @@ def check_ksu(ask: Ask, drawn: Sequence[tuple[ksu.Correlation, list[Arrival]]], 
         one = replace(_apart(whole(correlation, every), n), name=f"C{n}")
         libraries[f"p{n}"] = ksu.Library((one,))
         ports[one.name] = {parameter.name: parameter.name for parameter in one.parameters}
-    options = {**asdict(reading), "triggers": "true"}
+    options = {**asdict(interpretation), "triggers": "true"}
     asked = {"pattern": libraries, "language": "ksu", "options": options, "ports": ports}
     found = _by_case(ask(pa.Table.from_pylist(rows), asked))
     for n, (correlation, _) in enumerate(drawn):
         for key, (_, trace) in enumerate(drawn):
-            pushed, triggered, skipped = defined_run(whole(correlation, every), trace, reading)
+            pushed, triggered, skipped = defined_run(whole(correlation, every), trace, interpretation)
             own = sorted(found.get((f"p{n}", key), []), key=_at)
             at = [(_at(row), row["what"], row["type"]) for row in own]
             assert [a[0] for a in at if a[1] == "skipped"] == skipped
@@ -127,27 +129,29 @@ def _at(row: dict[str, Any]) -> int:
     ecl_readings,
 )
 def test_a_table_sends_what_the_tree_sends(
-    spark: SparkSession, many: list[Expression], several: list[list[Fields]], reading: Reading
+    spark: SparkSession, many: list[Expression], several: list[list[Fields]], interpretation: Interpretation
 ) -> None:
-    check_ecl(partial(of_table, spark), many, several, reading)
+    check_ecl(partial(of_table, spark), many, several, interpretation)
 
 
 @settings(SLOW, max_examples=3)
 @given(st.lists(st.tuples(controlled, switched_traces), min_size=10, max_size=10), ksu_readings)
 def test_a_table_sends_what_the_definitions_say(
-    spark: SparkSession, drawn: list[tuple[ksu.Correlation, list[Arrival]]], reading: ksu.Reading
+    spark: SparkSession,
+    drawn: list[tuple[ksu.Correlation, list[Arrival]]],
+    interpretation: ksu.Interpretation,
 ) -> None:
-    check_ksu(partial(of_table, spark), drawn, reading)
+    check_ksu(partial(of_table, spark), drawn, interpretation)
 
 
 def test_a_stream_sends_what_the_tree_sends(spark: SparkSession) -> None:
     many, several = examples(expressions(), 20, 1), examples(traces, 15, 2)
-    assert check_ecl(of_stream, many, several, Reading()) >= 200
+    assert check_ecl(of_stream, many, several, Interpretation()) >= 200
 
 
 def test_a_stream_sends_what_the_definitions_say(spark: SparkSession) -> None:
     drawn = examples(st.tuples(controlled, switched_traces), 15, 3)
-    assert check_ksu(of_stream, drawn, ksu.Reading()) >= 200
+    assert check_ksu(of_stream, drawn, ksu.Interpretation()) >= 200
 
 
 def _apart(correlation: ksu.Correlation, number: int) -> ksu.Correlation:

@@ -20,7 +20,7 @@ def more(number):
 """
 CALLER = """
 from compiling import kernel
-from helper import more
+from rooms.helper import more
 
 @kernel
 def twice(number):
@@ -44,10 +44,12 @@ def test_a_kernel_is_compiled_once_for_each_type_and_again_when_one_it_calls_has
 ) -> None:
     shutil.copy(compiling.__file__, tmp_path / "compiling.py")
     (tmp_path / "caller.py").write_text(CALLER)
-    (tmp_path / "helper.py").write_text(HELPER.format(1))
+    # A kernel in a folder below, as most are.
+    (tmp_path / "rooms").mkdir()
+    (tmp_path / "rooms" / "helper.py").write_text(HELPER.format(1))
     assert ran(tmp_path) == "4 3.0"
     assert ran(tmp_path) == "4 3.0 1 1"
-    kept = sorted(file.name.split(".")[0] for file in (tmp_path / "__pycache__").glob("*.nbc"))
+    kept = sorted(file.name.split(".")[0] for file in tmp_path.rglob("*.nbc"))
     assert [name.split("-")[0] for name in kept] == ["caller", "caller", "helper", "helper"]
-    (tmp_path / "helper.py").write_text(HELPER.format(2))
+    (tmp_path / "rooms" / "helper.py").write_text(HELPER.format(2))
     assert ran(tmp_path) == "6 5.0"

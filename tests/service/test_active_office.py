@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tocsin.algebra.semantics import detect
+from tocsin.algebra.tokens.semantics import detect
 from tocsin.events import Composite, Event
 from tocsin.languages.core import parse
 from tocsin.service import Service

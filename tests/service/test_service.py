@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from tocsin import event
-from tocsin.algebra.subscription import Detection
+from tocsin.algebra.tokens.subscription import Detection
 from tocsin.errors import InputError, PatternErrors, ServiceError
 from tocsin.events import Catalog, Composite, Event, EventType, Interval
 from tocsin.languages.core import parse
-from tocsin.service import Service
+from tocsin.service import Service, SubscriptionOptions
 
 MINUTE = 60_000_000
 TYPES = [
@@ -34,7 +34,8 @@ def service() -> Service:
 def told(service: Service, expression: Any, **options: Any) -> list[Any]:
     """Subscribe, and collect what the callback gets."""
     found: list[Any] = []
-    service.subscribe(expression, found.append, **options)
+    named = {name: options.pop(name) for name in ("name", "language", "key", "detection") if name in options}
+    service.subscribe(expression, found.append, **named, options=SubscriptionOptions(**options))
     return found
 
 
@@ -220,12 +221,12 @@ def test_mistakes_in_a_pattern_are_all_reported(service: Service) -> None:
 
 def test_the_reading_is_an_option(service: Service) -> None:
     once = told(service, "[Door in {Door, Temp}]")
-    again = told(service, "[Door in {Door, Temp}]", options={"restart": "always"})
+    again = told(service, "[Door in {Door, Temp}]", interpretation={"restart": "always"})
     publish(service, "Temp", 1)
     publish(service, "Door", 2)
     assert (ids(once), ids(again)) == ([], [[2]])
     with pytest.raises(InputError, match="unknown-option"):
-        told(service, "[Door]", options={"restrat": "always"})
+        told(service, "[Door]", interpretation={"restrat": "always"})
 
 
 def test_timers_run_out_when_time_goes_on(service: Service) -> None:
@@ -416,7 +417,7 @@ def test_best_effort_keeps_an_event_behind_a_timer_of_its_moment() -> None:
 
 def test_the_literal_rule_is_an_option() -> None:
     service = Service(Catalog(), sources=["s1", "s2"])
-    literal = told(service, "[A];[B]", detection="guaranteed", options={"stability": "same-source"})
+    literal = told(service, "[A];[B]", detection="guaranteed", stability="same-source")
     sure = told(service, "[A];[B]", detection="guaranteed")
     publish(service, "B", 2, source="s2")
     service.heartbeat("s2", 4)
@@ -678,4 +679,4 @@ def test_a_selection_that_cannot_be_is_refused(
 ) -> None:
     told(service, "[Door][Seen]", name="Base")
     with pytest.raises((InputError, PatternErrors), match=code):
-        service.subscribe(expression, print, **options)
+        service.subscribe(expression, print, options=SubscriptionOptions(**options))

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from strategies import subscriptions, traces
-from tocsin.algebra.pattern import AllOf, walk
-from tocsin.algebra.semantics import FOREVER, Detection, detect
-from tocsin.algebra.subscription import Subscription
+from support.strategies import subscriptions, traces
+from tocsin.algebra.tokens.pattern import AllOf, walk
+from tocsin.algebra.tokens.semantics import FOREVER, Detection, detect
+from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.events import Catalog, Composite, Event, trace
 from tocsin.service import Service
 
@@ -79,7 +79,7 @@ def test_composites_that_are_published_back_are_what_named_composites_are(
     whole = replace(subscription, where=None)
     service = Service(Catalog(), sources=SOURCES)
     for definition in whole.definitions:
-        part = Subscription(definition.pattern, reading=whole.reading)
+        part = Subscription(definition.pattern, interpretation=whole.interpretation)
         service.subscribe(part, lambda composite: None, detection="guaranteed", name=definition.name)
     found: list[Composite] = []
     service.subscribe(replace(whole, definitions=()), found.append, detection="guaranteed")

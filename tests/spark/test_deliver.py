@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from support.calls import detect
 from tocsin.algebra.correlation.delivery import Queue, offer
 from tocsin.algebra.correlation.delivery import deliver as take
 from tocsin.algebra.correlation.outcome import Output
 from tocsin.errors import InputError
 from tocsin.spark.deliver import deliver
-from tocsin.spark.detect import detect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tocsin
+from support import calls
+from tocsin.compile.family import KnownEvents
+from tocsin.compile.plan_texts import named_texts, plan_texts
 from tocsin.errors import InputError, PatternErrors, TocsinError
 from tocsin.events import Catalog, EventType
 from tocsin.languages.ksu import parse_idl
-from tocsin.runtime.partition import SLICE
-from tocsin.spark.columns import event_columns
-from tocsin.spark.completion import compile_texts
-from tocsin.spark.failures import explain_failure
-from tocsin.spark.job import looked_at
+from tocsin.runtime.batch.partition import SLICE
+from tocsin.spark.events.columns import event_columns
+from tocsin.spark.events.prepare import is_relevant
+from tocsin.spark.query import Query
+from tocsin.spark.session.failures import explain_failure
 from tocsin.values import Relation, compare
 
 if TYPE_CHECKING:
@@ -41,7 +44,7 @@ def events(spark: SparkSession) -> DataFrame:
 
 def detect(events: DataFrame, text: Any, language: str = "ecl", **options: Any) -> DataFrame:
     given = {"time": "t", "time_unit": "s", "id": "id", "language": language, **options}
-    return tocsin.detect(events, text, **given)
+    return calls.detect(events, text, **given)
 
 
 def told(found: DataFrame) -> list[tuple[Any, ...]]:
@@ -362,9 +365,10 @@ def test_correlations_are_reported_by_their_names(flight: DataFrame) -> None:
 
 def test_events_of_no_port_do_not_travel(flight: DataFrame) -> None:
     ports = {"Latest": {"a": "GPS.out", "b": "Nowhere"}}
-    compiled, catalog = compile_texts({"": LATEST}, "ksu", options={}, kinds={}, types=IDL, ports=ports)
+    texts = named_texts(LATEST, "ksu", {"types": IDL, "ports": ports})
+    planned = plan_texts(texts, KnownEvents({}))
     columns = event_columns(flight, time="t", time_unit="s", source="source")
-    used = flight.where(looked_at(flight, columns, compiled, catalog))
+    used = flight.where(is_relevant(Query(flight, columns, planned.compiled, planned.catalog)))
     assert sorted(row.id for row in used.collect()) == [1, 5]
 
 
@@ -385,8 +389,8 @@ def test_events_of_no_port_do_not_travel(flight: DataFrame) -> None:
         ),
         ("A", {"options": {"unless_ti": "failure"}}, "unknown-option", "did you mean 'unless_tie'?"),
         ("A", {"options": {"loop_ends": "never"}}, "bad-option", "one of success, failure"),
-        ("A", {"types": IDL}, "unknown-option", "types means nothing to ECL"),
-        ("A", {"ports": PORTS}, "unknown-option", "it is for KSU correlations"),
+        ("A", {"types": IDL}, "unknown-option", "ECL has no option 'types'"),
+        ("A", {"ports": PORTS}, "unknown-option", "it has unless_tie, loop_ends"),
         ("repeat {", {}, "open-bracket", "line 1"),
         ({}, {}, "no-pattern", "there is no pattern to detect"),
     ],
@@ -466,11 +470,11 @@ def test_what_is_of_another_language_is_refused(events: DataFrame) -> None:
     subscription, program = tocsin.parse("[A]"), tocsin.parse("A", "ecl")
     library = tocsin.parse("N correlation C (A a) l:a { case l: push a }", "ksu")
     for wrong, language, says in [
-        (subscription, "ecl", "this is no text of the language ecl"),
-        (subscription, "ksu", "this is no text of the language ksu"),
+        (subscription, "ecl", "this is a pattern\nhint: say language='core'"),
+        (subscription, "ksu", "this is a pattern\nhint: say language='core'"),
         (library, "ecl", "this is a KSU library\nhint: say language='ksu'"),
         (program, "ksu", "this is an ECL program\nhint: say language='ecl'"),
-        (program, "core", "this is no pattern of the language core"),
+        (program, "core", "this is an ECL program\nhint: say language='ecl'"),
         ("A", "elc", "did you mean 'ecl'?"),
     ]:
         with pytest.raises(InputError) as refused:

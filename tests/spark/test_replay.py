@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from support.calls import replay
 from tocsin.errors import InputError
 from tocsin.events import Catalog, Composite, Event, Interval, trace
-from tocsin.service import Service
-from tocsin.spark.replay import replay
+from tocsin.service import Service, SubscriptionOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -86,7 +86,7 @@ def test_a_replay_finds_what_the_service_finds(
     frame = spark.createDataFrame(rows(arriving), SCHEMA)
     found = replay(frame, PATTERN, key="room", sources=SOURCES, **COLUMNS, **options).collect()
     literal = {"stability": options["stability"]} if "stability" in options else {}
-    expected = served(arriving, detection=detection, options=literal)
+    expected = served(arriving, detection=detection, options=SubscriptionOptions(**literal))
     assert len(expected) > 5
     assert expected == sorted(
         (row["detected_at"], row["key"], [c["id"] or c["role"] for c in row["constituents"]]) for row in found

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from support.calls import detect, replay
 from tocsin.errors import InputError, PatternErrors
 from tocsin.languages.core import parse
-from tocsin.spark.detect import detect
 from tocsin.spark.pipeline import run_pipeline
-from tocsin.spark.replay import replay
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,7 +1,7 @@
-"""The sensors of the building: each is asked once a minute what it has to report.
+"""The sensors of the building: each is polled once a minute.
 
-A device keeps its own state and its own random numbers, so changing one leaves what the others report as it
-was. All events of a minute lie inside that minute.
+A device keeps its own state and its own random numbers, so changing one does not change what the others
+report. All events of a minute lie inside that minute.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class Pulse:
         self._second = rng.integers(5 * SECOND, 55 * SECOND, shape)
 
     def step(self) -> Ints:
-        """Give the milliseconds into this minute at which each sensor reports."""
+        """Return the milliseconds into this minute at which each sensor reports."""
         return self._second + self._rng.integers(-5 * SECOND, 5 * SECOND, self._second.shape)
 
 
 class Badges:
-    """Tell where each person is, about once a minute (``Pers``)."""
+    """Report where each person is, about once a minute (``Pers``)."""
 
     def __init__(self, floors: int, rng: np.random.Generator) -> None:
         self._pulse = Pulse((floors, len(PEOPLE)), rng)
@@ -84,7 +84,7 @@ class Thermometers:
     FAILS = 4 / (MINUTES * len(ROOMS))  # a minute and room: four failures a day and floor
     IS_REPAIRED = 1 / 75
     OUTSIDE = 8.0
-    EXCHANGE = 0.03  # share of the difference that is gone after a minute
+    EXCHANGE = 0.03  # share of the difference lost after a minute
     NOISE = 0.15
 
     def __init__(self, floors: int, rng: np.random.Generator) -> None:
@@ -113,7 +113,7 @@ class Boards:
     """Switch the whiteboards of the meeting rooms on and off (``BoardOn``, ``BoardOff``).
 
     A meeting is two people or more in a meeting room. They switch the board on sooner or later, and off when
-    they are done with it or when fewer than two are left. Now and then a board runs for nobody.
+    they are done with it or when fewer than two are left. Now and then a board is on in an empty room.
     """
 
     ON_IN_MEETING = 0.08

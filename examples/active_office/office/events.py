@@ -27,7 +27,7 @@ class Type(IntEnum):
 
 ACTIONS = ("open", "close")
 
-# -1 (or not a number) says that an event has no such attribute.
+# -1 (or NaN) means that an event has no such attribute.
 ROW = np.dtype(
     [
         ("time", "i8"),  # milliseconds since DAY_START
@@ -56,7 +56,7 @@ SCHEMA = pa.schema(
     ]
 )
 
-# What reports an event. A badge belongs to a person, every other device to a room.
+# The device that reports an event. A badge belongs to a person, every other device to a room.
 _DEVICE = {
     Type.Pers: "badge",
     Type.Door: "door",
@@ -116,5 +116,5 @@ def _spell(words: tuple[str, ...], number: Any, floor: Any = 0, floors: int = 1)
 
 @cache
 def _dictionary(words: tuple[str, ...], floors: int) -> pa.Array:
-    """Keep the names of a building: they are needed for each part file again."""
+    """The names of a building, cached because every part file needs them."""
     return pa.array(of_each_floor(floors, words))

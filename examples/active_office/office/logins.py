@@ -1,4 +1,4 @@
-"""The log of the workstations: logins as JSON lines, and a few lines that no reader can read."""
+"""The log of the workstations: logins as JSON lines, and a few malformed lines."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ FIELDS = ("id", "type", "time", "location", "name", "source")
 
 
 def login_lines(logins: pa.Table, malformed: int, next_id: int) -> Iterator[str]:
-    """Give the logins as JSON lines, with unreadable lines at equal distances among them.
+    """Return the logins as JSON lines, with malformed lines at equal distances among them.
 
     Args:
-        next_id: the first id that no event has; an unreadable line takes no event's id.
+        next_id: the first unused id; a malformed line does not take the id of an event.
     """
     bounds = [logins.num_rows * number // (malformed + 1) for number in range(malformed + 2)]
     for number, (start, stop) in enumerate(pairwise(bounds)):
@@ -41,7 +41,7 @@ def _malformed_line(number: int, id_: int) -> str:
     """Write a line that is broken in one of four ways, taken in turn."""
     login: dict[str, Any] = {"id": id_, "type": "Login", "name": "Jean", "location": "FE02"}
     ways = (
-        json.dumps(login)[:-10],  # torn off in the middle
+        json.dumps(login)[:-10],  # truncated
         json.dumps(login),  # no time
         json.dumps(login | {"time": "half past nine"}),
         "workstation-FE02: login of Jean",  # not JSON at all

@@ -114,7 +114,7 @@ class People:
     """Everybody in the building, and the room each is in."""
 
     def __init__(self, floors: int, rng: np.random.Generator) -> None:
-        """Let the day begin: residents are in their offices, visitors in some meeting room."""
+        """Start the day: residents are in their offices, visitors in some meeting room."""
         self._rng = rng
         self._room = np.tile(HOME, (floors, 1))
         self._room[:, len(RESIDENTS) :] = rng.integers(_OFFICE_COUNT, len(ROOMS), (floors, len(VISITORS)))
@@ -137,5 +137,5 @@ class People:
 
 
 def _cumulated(habit: Habit) -> Floats:
-    """Add up each row of the matrix; the last sum is left out, being 1 but for rounding."""
+    """Cumulative sums of each row of the matrix; the last one is left out, being 1 up to rounding."""
     return transition_matrix(habit).cumsum(axis=1)[:, :-1]

@@ -1,4 +1,4 @@
-"""The floor plan: nine rooms, fifteen people, one working day, and how each of them is called.
+"""The floor plan: nine rooms, fifteen people, one working day, and their names.
 
 Rooms and people are numbers inside the model (positions in ``ROOMS`` and ``PEOPLE``). They get their
 names only when events are written.

@@ -1,6 +1,6 @@
 """The components of an aircraft: which ports they have, what they send, how often, and how soon after a tick.
 
-Rate generators tick, and a periodic component answers each tick of one of them. Times are whole microseconds.
+Rate generators tick, and a periodic component sends an event for each tick of one of them. Times are whole microseconds.
 
 Paper: 001, section 1 (one sender faster than the other) and section 4.4.1 (two steering queues and one air frame).
 It gives no rates; ours are 1 to 40 Hz.
@@ -34,13 +34,13 @@ class Port(NamedTuple):
 
 PORTS = (
     *(Port(f"Timer.hz{hz}", "TimeOut", hz, 0, MILLISECOND // 5) for hz in (1, 5, 20, 40)),
-    # Both steering queues are faster than the air frame, so that it meets news of both: a double match.
+    # Both steering queues are faster than the air frame, so it always meets new events of both: a double match.
     Port("AirFrame.out1", "Attitude", 5, MILLISECOND, 20 * MILLISECOND),
     Port("NavSteering.out1", "Steering", 20, MILLISECOND, 20 * MILLISECOND),
     Port("TacticalSteering.out1", "Steering", 20, MILLISECOND, 20 * MILLISECOND),
     Port("INS.out1", "Position", 40, MILLISECOND, 10 * MILLISECOND),
     Port("GPS.out1", "Position", 20, MILLISECOND, 30 * MILLISECOND),
-    # A fix takes its time, so that an alarm can come in between.
+    # A fix takes a while, so an alarm can come in between.
     Port("Navigator.out1", "Position", 1, 100 * MILLISECOND, 600 * MILLISECOND),
     *(
         Port(f"AirData{n}.out1", "DataNotify", 20, MILLISECOND, 10 * MILLISECOND)

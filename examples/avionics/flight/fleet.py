@@ -1,8 +1,8 @@
 """Aircraft in flight: what their components send, minute by minute, all aircraft at once.
 
-What happens now and then (modes, failures, alarms) is drawn for the whole flight at the start; what is periodic is
-made when its minute comes. Modes, failures and alarms have random numbers of their own, so changing one leaves the
-others as they were.
+Occasional events (modes, failures, alarms) are drawn for the whole flight at the start; periodic ones are generated
+minute by minute. Modes, failures and alarms have random numbers of their own, so changing one leaves the others
+unchanged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Gap(NamedTuple):
-    """The time between two occasions: at least so much, and so much in the mean."""
+    """The time between two occurrences: its minimum and its mean."""
 
     least: int
     mean: int
@@ -35,7 +35,7 @@ BETWEEN_MODES = Gap(4 * SECOND, 10 * SECOND)
 BETWEEN_ALARMS = Gap(SECOND // 2, 5 * SECOND)
 SENSOR_WORKS, SENSOR_FAILS = Gap(10 * SECOND, 40 * SECOND), Gap(3 * SECOND, 8 * SECOND)
 SILENT = 0.5  # the share of failures in which a sensor sends nothing; in the others it sends nonsense
-NOTICED = (50 * MILLISECOND, 150 * MILLISECOND)  # how soon the controller of validity sees a change
+NOTICED = (50 * MILLISECOND, 150 * MILLISECOND)  # how soon the validity controller notices a change
 
 METRES_A_SECOND = 230.0
 METRES_A_DEGREE = 111_000.0
@@ -72,8 +72,8 @@ class Fleet:
         )
 
     def minutes(self) -> Iterator[Rows]:
-        """What is sent in each minute of the flight, in the order of time."""
-        late = np.empty(0, ROW)  # answers to the last ticks of the minute before
+        """The events sent in each minute of the flight, in time order."""
+        late = np.empty(0, ROW)  # responses to the last ticks of the previous minute
         for minute in range(self._minutes):
             ends = (minute + 1) * MINUTE
             begun, over = np.searchsorted(self._occasional["time"], [minute * MINUTE, ends])
@@ -84,7 +84,7 @@ class Fleet:
             yield rows[:cut]
 
     def _periodic(self, port: Port, minute: int) -> Rows:
-        """The answers of a port to the ticks of one minute."""
+        """The events a port sends in response to the ticks of one minute."""
         ticks = np.arange(minute * 60 * port.hz, (minute + 1) * 60 * port.hz) * SECOND // port.hz
         time = self._phase + ticks
         time = time + self._latency.integers(port.soonest, port.latest, time.shape)
@@ -121,7 +121,7 @@ class Fleet:
                 return ()
 
     def _condition(self, sensor: int, time: Ints) -> tuple[Bools, Bools]:
-        """Whether a sensor has failed at some times, and whether it is silent besides."""
+        """Whether a sensor has failed at each of some times, and whether it is also silent then."""
         changes = _count(self._faults[:, sensor], time)
         failed = changes % 2 == 1
         latest = np.maximum(changes - 1, 0)
@@ -129,7 +129,7 @@ class Fleet:
 
 
 def _occasions(rng: np.random.Generator, shape: tuple[int, ...], horizon: int, *gaps: Gap) -> Ints:
-    """The times of something that happens again and again, to beyond the horizon; the gaps take turns."""
+    """The times of a recurring occurrence, up to past the horizon; the gaps alternate."""
     rounds = horizon // sum(gap.least for gap in gaps) + 1
     drawn = [gap.least + rng.exponential(gap.mean - gap.least, (*shape, rounds)) for gap in gaps]
     return np.cumsum(np.stack(drawn, axis=-1).reshape(*shape, -1), axis=-1).astype(np.int64)

@@ -18,8 +18,9 @@ import numpy as np
 from tocsin.algebra.completion.expression import walk
 from tocsin.algebra.correlation.expression import walk as walk_filter
 from tocsin.algebra.correlation.outcome import Arrival
-from tocsin.automata import acceptor, machine
-from tocsin.automata.machine import execute
+from tocsin.automata import completion as machine
+from tocsin.automata import correlation as acceptor
+from tocsin.automata.completion import execute
 from tocsin.errors import LimitError
 from tocsin.languages import ecl, ksu
 

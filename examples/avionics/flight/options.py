@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def at_least(minimum: int) -> Callable[[str], int]:
-    """Reads a whole number that is not too small."""
+    """A parser of whole numbers that are not less than `minimum`."""
 
     def number(text: str) -> int:
         if int(text) < minimum:

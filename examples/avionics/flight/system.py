@@ -15,7 +15,7 @@ from tocsin.algebra.completion.expression import Expression
 from tocsin.algebra.correlation.expression import Correlation, Library
 from tocsin.algebra.correlation.outcome import Arrival, Outcome, Output
 from tocsin.algebra.correlation.types import Types
-from tocsin.automata import acceptor
+from tocsin.automata import correlation as acceptor
 from tocsin.errors import PatternError
 from tocsin.languages import ecl
 from tocsin.languages.ksu import Assembly, parse, parse_assembly, parse_idl
@@ -107,7 +107,7 @@ def flights(seed: int, scale: int, minutes: int) -> list[Flight]:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What a correlation received in a flight, and what it did with it."""
+    """The events a correlation received in a flight, and the outcome."""
 
     received: Sequence[Sent]
     arrivals: Sequence[Arrival]

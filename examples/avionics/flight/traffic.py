@@ -1,4 +1,4 @@
-"""How much traffic the correlations save: what they receive, what they forward, what a consumer gets of it.
+"""How much traffic the correlations save: what they receive, what they forward, and what a consumer gets.
 
 Paper: 001, sections 1 and 8.
 """
@@ -13,8 +13,9 @@ from flight.components import MILLISECOND, SECOND
 from flight.system import Passage, System
 from tocsin.algebra.correlation.delivery import Queue, deliver, offer
 from tocsin.algebra.correlation.outcome import Arrival, Output
-from tocsin.automata import acceptor, machine
-from tocsin.automata.machine import compile as machines
+from tocsin.automata import completion as machine
+from tocsin.automata import correlation as acceptor
+from tocsin.automata.completion import compile as machines
 
 Passages = Sequence[Mapping[str, Passage]]  # of each aircraft, of each correlation
 
@@ -26,7 +27,7 @@ def percent_saved(received: int, forwarded: int) -> float:
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a correlation received and forwarded."""
+    """Events received and forwarded by a correlation."""
 
     correlation: str
     received: int
@@ -88,7 +89,7 @@ READERS = {
 
 @dataclass(frozen=True)
 class Deliveries:
-    """What a consumer would get without the correlations, what they send it, and what becomes of that."""
+    """Events a consumer would get without the correlations, those the correlations send it, and their fate."""
 
     consumer: str
     unfiltered: int
@@ -119,7 +120,7 @@ def deliveries(system: System, passages: Passages) -> Iterator[Deliveries]:
 
 
 def _served(reader: Reader, outputs: Iterable[Output]) -> Counter[str]:
-    """What becomes of outputs in the queue of one reader."""
+    """The fate of outputs in the queue of one reader."""
     queue, counts = Queue(reader.capacity), Counter[str]()
     reads_at = 0
     for output in outputs:
@@ -137,7 +138,7 @@ def _time(output: Output) -> int:
     return output.time
 
 
-# --- the same in ECL --------------------------------------------------------------------------------
+# --- ECL counterparts --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Predicates as data: what a pattern asks of an event's attributes.
+"""Predicates as data: conditions on the attributes of an event.
 
 Truth has three values, as in SQL: a comparison with a missing attribute is unknown (`None`), and so is its negation.
 An event satisfies a filter only if the filter is true.
@@ -37,7 +37,7 @@ class RoleAttribute:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A constant. Equality looks at the kind too: `1` is not `true`."""
+    """A constant. Equality also compares the kind: `1` is not `true`."""
 
     value: int | float | str | bool
     span: Span | None = _span()

@@ -1,6 +1,6 @@
-"""Questions about expressions and machines, one a file; an answer comes with a trace that shows it."""
+"""Analyses of expressions and machines, one per file; a result comes with a trace that shows it."""
 
-from tocsin.analysis.answer import Answer, show_briefly, show_event, show_trace
+from tocsin.analysis.answer import Answer, WitnessedError, show_briefly, show_event, show_trace
 from tocsin.analysis.budget import Budget
 from tocsin.analysis.contained import contained
 from tocsin.analysis.endless import endless
@@ -24,6 +24,7 @@ __all__ = [
     "Need",
     "Relation",
     "Subject",
+    "WitnessedError",
     "compare",
     "contained",
     "endless",

@@ -1,4 +1,4 @@
-"""Answers, each with the shortest trace that shows it; and the search that finds such traces."""
+"""Results of analyses, each with its witness, the shortest trace that shows it; and the search for witnesses."""
 
 from __future__ import annotations
 
@@ -8,19 +8,35 @@ from typing import TypeVar
 
 from tocsin.algebra.completion.fields import Fields
 from tocsin.analysis.budget import Budget
+from tocsin.errors import PatternError, Span
 
 N = TypeVar("N", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Whether it holds, and a trace that shows why; None where no single trace can show it."""
+    """Whether a property holds, and a trace that shows why; None where no single trace can show it."""
 
     holds: bool
     witness: tuple[Fields, ...] | None = None
 
     def __bool__(self) -> bool:
         return self.holds
+
+
+class WitnessedError(PatternError):
+    """A warning with the shortest trace that shows it."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        span: Span | None = None,
+        hint: str | None = None,
+        witness: tuple[Fields, ...] | None = None,
+    ) -> None:
+        super().__init__(code, message, span, hint)
+        self.witness = witness
 
 
 def shortest(
@@ -30,7 +46,7 @@ def shortest(
     found: Callable[[N], bool],
     budget: Budget | None = None,
 ) -> tuple[int, ...] | None:
-    """The shortest sequence of symbols that leads from `start` to what is looked for, or None.
+    """The shortest sequence of symbols that leads from `start` to a state for which `found` holds, or None.
 
     >>> shortest(0, lambda n, symbol: (2 * n + symbol) % 7, [0, 1], lambda n: n == 5)
     (1, 0, 1)
@@ -59,7 +75,7 @@ def _path(came: dict[N, tuple[N, int] | None], node: N) -> tuple[int, ...]:
 
 
 def show_event(event: Fields) -> str:
-    """An event as a person would name it.
+    """An event in words.
 
     >>> show_event({"type": "a"}), show_event({"type": "DATA", "altitude": 499}), show_event({"altitude": 5})
     ('a', 'DATA(altitude = 499)', 'an event with altitude = 5')
@@ -71,7 +87,7 @@ def show_event(event: Fields) -> str:
 
 
 def show_briefly(event: Fields) -> str:
-    """An event among others.
+    """An event in short form, for lists of events.
 
     >>> show_briefly({"type": "DATA", "altitude": 499}), show_briefly({"altitude": 5}), show_briefly({})
     ('DATA(altitude = 499)', '(altitude = 5)', '(other)')

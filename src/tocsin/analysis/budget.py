@@ -1,4 +1,4 @@
-"""How much work questions may be, counted in steps, so that a text is refused at the same place every time."""
+"""Limits on the work of analyses, counted in steps, so that a text is always refused at the same point."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from tocsin.errors import LimitError
 
 # A step is one kind of event tried at one place; a million of them take about a second.
 MAX_STEPS = 5_000_000
-# What it takes to build a state of a machine and to make the machine small, in steps.
+# Cost of building a state of a machine and simplifying the machine, in steps.
 STEPS_PER_STATE = 50
 
 
 @dataclass
 class Budget:
-    """The steps that all questions that share it may take; they are refused when it is used up.
+    """The steps that all analyses that share the budget may take; they are refused when it is used up.
 
     >>> budget = Budget(10)
     >>> budget.spend(7)
@@ -27,11 +27,11 @@ class Budget:
 
     @property
     def left(self) -> int:
-        """How many steps can still be taken."""
+        """The number of steps left."""
         return max(0, self.steps - self.spent)
 
     def spend(self, steps: int) -> None:
-        """Take steps; raises `LimitError` if there are not so many left."""
+        """Take steps; raises `LimitError` if fewer are left."""
         self.spent += steps
         if self.spent >= self.steps:
             raise LimitError(
@@ -39,5 +39,5 @@ class Budget:
             )
 
     def share(self, among: int) -> Budget:
-        """A part of what is left, for one of so many tasks; what it takes is to be spent here too."""
+        """An equal share of the remaining steps, for one of `among` tasks; its steps have to be spent here too."""
         return Budget(self.steps, self.steps - self.left // among)

@@ -1,19 +1,19 @@
-"""Can a machine written by hand run for ever without an event?"""
+"""Can a machine written by hand run forever without an event?"""
 
 from __future__ import annotations
 
 from tocsin.algebra.completion.machine import Machine
 from tocsin.analysis.answer import Answer, shortest
 from tocsin.analysis.subject import MAX_CELLS
-from tocsin.automata.machine.alphabet import alphabet_of
-from tocsin.automata.machine.execute import accepted, enabled, prepare, react, start
+from tocsin.automata.completion.alphabet import alphabet_of
+from tocsin.automata.completion.execute import accepted, enabled, prepare, react, start
 from tocsin.errors import LimitError, PatternError
 
 _ENDLESS = -1
 
 
 def endless(machine: Machine, limit: int = MAX_CELLS) -> Answer:
-    """Whether some trace leads to internal steps without end; the witness is the shortest (C.1.22).
+    """Whether some trace leads to endless internal steps; the witness is the shortest such trace (C.1.22).
 
     >>> from tocsin.algebra.completion.machine import Transition
     >>> again = Transition("t", (frozenset({"q"}),), None, frozenset(), frozenset({"q"}))

@@ -15,7 +15,7 @@ _Bag = frozenset[tuple[Output, int]]
 
 
 def equal(left: Subject, right: Subject, budget: Budget | None = None) -> Answer:
-    """Whether both push the same after every event, and complete alike; the witness shows where not.
+    """Whether both push the same after every event, and complete alike; the witness shows a difference.
 
     Outputs of one event are compared without their order, because that follows from the number of internal
     steps. A machine written without final states has no status: then only the outputs are compared.
@@ -47,7 +47,7 @@ def equal(left: Subject, right: Subject, budget: Budget | None = None) -> Answer
 
 
 def _numbered(subject: Subject, pushed: dict[_Bag, int]) -> list[list[int]]:
-    """For each cell the number of what it pushes, in whatever order."""
+    """For each cell, a number that identifies its outputs as a multiset."""
 
     @cache
     def number(cell: tuple[Emit, ...]) -> int:

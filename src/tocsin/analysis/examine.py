@@ -1,4 +1,4 @@
-"""Everything there is to ask about one expression or machine, and about several of one text together."""
+"""All analyses of one expression or machine, and comparisons of several in one text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal as OneOf
 
-from tocsin.algebra.completion.expression import Expression, Reading
+from tocsin.algebra.completion.expression import Expression, Interpretation
 from tocsin.algebra.completion.fields import Fields
 from tocsin.algebra.completion.machine import Machine
 from tocsin.analysis.answer import Answer
@@ -20,13 +20,13 @@ from tocsin.analysis.need import Need, need
 from tocsin.analysis.subject import MAX_CELLS, Subject, machine_of, subject_over, subjects
 from tocsin.analysis.trivial import trivial
 from tocsin.analysis.vacuous import vacuous
-from tocsin.automata.machine.alphabet import alphabet_of
+from tocsin.automata.completion.alphabet import alphabet_of
 from tocsin.errors import LimitError
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The answers about one expression or machine; None where a question was refused, and `refused` says why."""
+    """The results for one expression or machine; None where an analysis was refused, and `refused` says why."""
 
     trivial: Answer | None = None
     vacuous: Answer | None = None
@@ -37,9 +37,9 @@ class Examined:
 
 
 def examine(
-    one: Expression | Machine, reading: Reading = Reading(), budget: Budget | None = None
+    one: Expression | Machine, interpretation: Interpretation = Interpretation(), budget: Budget | None = None
 ) -> Examined:
-    """Ask every question, as far as the budget goes.
+    """Run every analysis, as far as the budget goes.
 
     >>> from tocsin.algebra.completion.expression import TRUE, Predicate
     >>> found = examine(Predicate(TRUE))
@@ -49,8 +49,8 @@ def examine(
     budget = budget or Budget()
     found = Examined()
     try:
-        found = replace(found, need=need(one, reading, budget=budget))
-        (subject,) = subjects(one, reading=reading, budget=budget)
+        found = replace(found, need=need(one, interpretation, budget=budget))
+        (subject,) = subjects(one, interpretation=interpretation, budget=budget)
         found = replace(
             found, trivial=trivial(subject), vacuous=vacuous(subject, budget), live=live(subject, budget)
         )
@@ -64,7 +64,7 @@ Kind = OneOf["equal", "same-traces", "contained"]
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How one of several stands to another, by their positions.
+    """The relation of one of several to another, by their positions.
 
     `equal` ones do the same; those of `same-traces` accept the same and differ in what they push or when; all
     that is accepted by one that is `contained` is accepted by the other. The witness is the shortest trace
@@ -87,7 +87,9 @@ class Compared:
 
 
 def compare(
-    several: Sequence[Expression | Machine], reading: Reading = Reading(), budget: Budget | None = None
+    several: Sequence[Expression | Machine],
+    interpretation: Interpretation = Interpretation(),
+    budget: Budget | None = None,
 ) -> Compared:
     """Which of several are equal to or contained in another; one that accepts nothing is contained in none.
 
@@ -103,7 +105,7 @@ def compare(
     done = 0
     half = budget.share(2)
     given = half.left
-    subject, refused = _over_one_alphabet(several, reading, half)
+    subject, refused = _over_one_alphabet(several, interpretation, half)
     try:
         budget.spend(given - half.left)
         for left, right in combinations(range(len(subject)), 2):
@@ -116,12 +118,12 @@ def compare(
 
 
 def _over_one_alphabet(
-    several: Sequence[Expression | Machine], reading: Reading, budget: Budget
+    several: Sequence[Expression | Machine], interpretation: Interpretation, budget: Budget
 ) -> tuple[list[Subject], str | None]:
-    """The first of several, as many as the budget is enough for, and why not all of them."""
+    """The first of several, as many as the budget allows, and why not all of them."""
     found: list[Subject] = []
     try:
-        machines = [machine_of(one, reading, budget) for one in several]
+        machines = [machine_of(one, interpretation, budget) for one in several]
         alphabet = alphabet_of(filter for machine in machines for filter in machine.filters)
         for machine in machines:
             found.append(subject_over(alphabet, machine, MAX_CELLS, budget))

@@ -1,11 +1,11 @@
-"""What is worth a warning in a text of subscriptions: those that never fire, always fire, or get stuck."""
+"""Warnings about the subscriptions of a text: those that never fire, always fire, or get stuck."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from tocsin.algebra.completion.expression import Program, Subscription
-from tocsin.analysis.answer import Answer, show_trace
+from tocsin.analysis.answer import Answer, WitnessedError, show_trace
 from tocsin.analysis.budget import Budget
 from tocsin.analysis.guards import overlapping_guards
 from tocsin.analysis.live import live
@@ -18,7 +18,7 @@ from tocsin.errors import LimitError, PatternError, Span
 def findings(
     program: Program, types: Iterable[frozenset[str]] | None = None, budget: Budget | None = None
 ) -> list[PatternError]:
-    """The warnings for a text, as errors that are not raised; one budget is for all of it.
+    """The warnings for a text, as errors that are not raised; one budget covers all of it.
 
     >>> from tocsin.algebra.completion.expression import FALSE, Predicate
     >>> print(findings(Program((Subscription("S", Predicate(FALSE)),)))[0])
@@ -34,7 +34,7 @@ def findings(
         try:
             found += overlapping_guards(subscription.expression, budget)
             (subject,) = subjects(
-                subscription.expression, types=types, reading=program.reading, budget=budget
+                subscription.expression, types=types, interpretation=program.interpretation, budget=budget
             )
             answers = vacuous(subject, budget), trivial(subject), live(subject, budget)
         except LimitError as error:
@@ -48,14 +48,14 @@ def findings(
 def worth_a_warning(
     name: str, span: Span | None, vacuous: Answer, trivial: Answer, live: Answer
 ) -> list[PatternError]:
-    """The warning that follows from these answers, if one does."""
+    """The warning that follows from these results, if any."""
     if vacuous:
         return [PatternError("never-fires", f"{name} accepts no trace of events", span)]
     if trivial:
         return [PatternError("always-fires", f"{name} accepts every event", span)]
     if live.witness is not None:
         message = f"{name} gets stuck: after {show_trace(live.witness)} it can accept nothing any more"
-        return [PatternError("gets-stuck", message, span, "start it again with repeat {…}")]
+        return [WitnessedError("gets-stuck", message, span, "start it again with repeat {…}", live.witness)]
     return []
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from itertools import combinations
 
 from tocsin.algebra.completion.expression import Expression, Mode, Modes, walk
-from tocsin.analysis.answer import show_event
+from tocsin.analysis.answer import WitnessedError, show_event
 from tocsin.analysis.budget import Budget
-from tocsin.automata.machine.alphabet import alphabet_of
+from tocsin.automata.completion.alphabet import alphabet_of
 from tocsin.errors import PatternError
 
-# What it takes to find the kinds of events that two guards tell apart, in steps.
+# Cost of finding the kinds of events that two guards tell apart, in steps.
 _STEPS_PER_PAIR = 50
 
 
 def overlapping_guards(expression: Expression, budget: Budget | None = None) -> list[PatternError]:
-    """A warning, with an example, for each two guards that are not mutually exclusive; of two the first wins.
+    """A warning, with an example, for each pair of guards that are not mutually exclusive; the first wins.
 
-    Refuses guards that tell too many kinds of events apart, and more modes than the budget is enough for.
+    Refuses guards that tell too many kinds of events apart, and more modes than the budget allows.
 
     >>> from tocsin.algebra.completion.expression import TRUE, Predicate
     >>> both = Modes((Mode(TRUE, Predicate(TRUE)), Mode(TRUE, Predicate(TRUE))))
@@ -49,4 +49,4 @@ def _overlap(first: Mode, second: Mode, budget: Budget) -> list[PatternError]:
         return []
     message = f"{show_event(common[0])} satisfies the guards of two modes; the first of them wins"
     hint = "make the guards exclude each other"
-    return [PatternError("overlapping-guards", message, second.span, hint)]
+    return [WitnessedError("overlapping-guards", message, second.span, hint, (common[0],))]

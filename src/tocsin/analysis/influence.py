@@ -10,14 +10,14 @@ from tocsin.algebra.completion.output import Output
 from tocsin.analysis.answer import shortest
 from tocsin.analysis.budget import Budget
 from tocsin.analysis.subject import Subject
-from tocsin.automata.machine.passes.partition import coarsest
+from tocsin.automata.completion.passes.partition import coarsest
 
 
 @dataclass(frozen=True, slots=True)
 class Influence:
-    """An event that can influence an output: after `before`, whether it comes decides about the output.
+    """An event that can influence an output: after `before`, the output depends on whether the event occurs.
 
-    It does so at once if `after` is empty, else when those events follow.
+    The effect is immediate if `after` is empty, otherwise it shows once those events follow.
     """
 
     event: Fields
@@ -28,7 +28,7 @@ class Influence:
 
 # Before the event, a state; from the event on, the states with and without it, and whether they differ.
 _At = tuple[int] | tuple[int, int, bool]
-# In a word of columns, the event whose influence is looked at.
+# In a word of columns, the event whose influence is examined.
 _THE_EVENT = -1
 
 
@@ -65,7 +65,7 @@ def _trace(subject: Subject, columns: Sequence[int]) -> tuple[Fields, ...]:
 
 
 def _alike(subject: Subject, counts: Sequence[Sequence[int]]) -> list[int]:
-    """States of one class push the output alike ever after."""
+    """The class of each state; states of one class push the output alike from then on."""
     before: list[set[int]] = [set() for _ in subject.after]
     for state, row in enumerate(subject.after):
         for after in row:
@@ -84,7 +84,7 @@ def _word(
     classes: Sequence[int],
     budget: Budget,
 ) -> tuple[int, ...] | None:
-    """The shortest word of columns in which it makes a difference whether an event of this column comes."""
+    """The shortest word of columns in which it makes a difference whether an event of this column occurs."""
 
     def matters(state: int) -> bool:
         return counts[state][event] > 0 or classes[state] != classes[subject.after[state][event]]

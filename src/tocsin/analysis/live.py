@@ -8,7 +8,7 @@ from tocsin.analysis.subject import Subject, told_apart
 
 
 def live(subject: Subject, budget: Budget | None = None) -> Answer:
-    """Whether every trace can be continued to one that is accepted; if not, the witness is one that cannot.
+    """Whether every trace can be extended to an accepted one; if not, the witness is one that cannot.
 
     >>> from tocsin.algebra.completion.expression import FALSE, TRUE, DoUnless, Persist, Predicate
     >>> from tocsin.analysis.subject import subjects

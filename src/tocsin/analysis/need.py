@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tocsin.algebra.completion.expression import Expression, Reading
+from tocsin.algebra.completion.expression import Expression, Interpretation
 from tocsin.algebra.completion.fields import Fields
 from tocsin.algebra.completion.machine import Machine
 from tocsin.analysis.answer import shortest
 from tocsin.analysis.budget import Budget
 from tocsin.analysis.subject import machine_of, table_of
-from tocsin.automata.machine.alphabet import alphabet_of
-from tocsin.automata.machine.compile import simplify
-from tocsin.automata.machine.execute import accepted, enabled, prepare, react, start
-from tocsin.automata.machine.passes.minimise import minimise
-from tocsin.automata.machine.table import MAX_CELLS
+from tocsin.automata.completion.alphabet import alphabet_of
+from tocsin.automata.completion.compile import simplify
+from tocsin.automata.completion.execute import accepted, enabled, prepare, react, start
+from tocsin.automata.completion.passes.minimise import minimise
+from tocsin.automata.completion.table import MAX_CELLS
 from tocsin.errors import LimitError
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What has to be kept between two events.
+    """The state that has to be kept between two events.
 
     `configurations` can be reached, `minimal` of them behave differently; None if there are too many to
-    count, and then `refused` says so. `bits` is what is enough to keep. `peak` is the most states that are
+    count, and then `refused` says so. `bits` are enough to hold the state. `peak` is the most states that are
     active at once, and `witness` the shortest trace to it.
     """
 
@@ -39,11 +39,11 @@ class Need:
 
 def need(
     subject: Expression | Machine,
-    reading: Reading = Reading(),
+    interpretation: Interpretation = Interpretation(),
     limit: int = MAX_CELLS,
     budget: Budget | None = None,
 ) -> Need:
-    """How much state the machine of an expression needs, once it is made small.
+    """How much state the simplified machine of an expression needs.
 
     >>> from tocsin.algebra.completion.expression import TRUE, Predicate, Repeat
     >>> found = need(Repeat(Predicate(TRUE), 3))
@@ -53,7 +53,7 @@ def need(
     Paper: 000, section 6, "Optimization".
     """
     budget = budget or Budget()
-    machine = simplify(machine_of(subject, reading, budget))
+    machine = simplify(machine_of(subject, interpretation, budget))
     prepared = prepare(machine)
     sizes = len(machine.states), len(machine.transitions)
     try:

@@ -1,1 +1,1 @@
-"""Automata: from patterns to what runs them; each family of meaning has its own."""
+"""Automata: from patterns to the programs that detect them; each family has its own."""

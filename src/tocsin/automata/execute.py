@@ -13,32 +13,32 @@ from tocsin.algebra.completion import fields
 from tocsin.algebra.completion.expression import TRUE, Predicate, Program, Push
 from tocsin.algebra.completion.expression import Subscription as Expression
 from tocsin.algebra.completion.output import Constant
-from tocsin.algebra.pattern import Atom, EventSpec, Order, Sequence
 from tocsin.algebra.predicate import evaluate
-from tocsin.algebra.selection import Selection
-from tocsin.algebra.subscription import Subscription
-from tocsin.automata.compile import BitTest, Compiled, FieldTest, compile
-from tocsin.automata.machine.draft import compile_ecl
-from tocsin.automata.plan import composite_type
+from tocsin.algebra.tokens.pattern import Atom, EventSpec, Order, Sequence
+from tocsin.algebra.tokens.selection import Selection
+from tocsin.algebra.tokens.subscription import Subscription
+from tocsin.automata.completion.draft import compile_ecl
+from tocsin.automata.detection_plan import BitTest, Compiled, FieldTest
+from tocsin.automata.tokens.compile import compile
+from tocsin.automata.tokens.plan import composite_type
 from tocsin.events import Composite, Constituent, Event, Interval, TimerEvent
 from tocsin.runtime import feed as runtime
-from tocsin.runtime.conditions import Lookup, truth
-from tocsin.runtime.json_values import events_of
+from tocsin.runtime.composites import Composite as Record
+from tocsin.runtime.moments import FOREVER
+from tocsin.runtime.predicates.conditions import Lookup, truth
 from tocsin.runtime.program import Output
-from tocsin.runtime.state import Composite as Record
+from tocsin.runtime.read.json_values import events_of
 from tocsin.runtime.state import State, initial
 from tocsin.values import Value
 
 
-def detect(
-    subscription: Subscription, events: Iterable[Event], until: int = runtime.FOREVER
-) -> list[Composite]:
-    """Every composite event of a subscription over a finite set of events; the same as `semantics.detect`."""
+def detect(subscription: Subscription, events: Iterable[Event], until: int = FOREVER) -> list[Composite]:
+    """Every composite event of a subscription in a finite set of events; agrees with `semantics.detect`."""
     return Session((subscription,)).feed(events, until, last=True)[0]
 
 
 def warm() -> None:
-    """Compile the kernels, or load them if that was done before, so that the first detection does not wait for it."""
+    """Compile the kernels, or load them from the cache, so that the first detection does not have to wait."""
     atom = Atom((EventSpec("A"),))
     events = [Event(n, frozenset({"A"}), Interval(n, n)) for n in range(3)]
     plain = Subscription(Sequence((atom, atom), Order.WEAK))
@@ -50,7 +50,7 @@ def warm() -> None:
         replace(plain, pattern=Sequence((atom, atom), Order.STRONG), selection=Selection("leftmost")),
     ):
         detect(wanted, events)
-        Session((wanted,)).feed(events, runtime.FOREVER)
+        Session((wanted,)).feed(events, FOREVER)
     every = Program((Expression(None, Push(Constant("x"), Predicate(TRUE))),))
     compiled = compile_ecl({"": every})
     batch = _batch(compiled, {0: Event(0, frozenset({"A"}), Interval(0, 0))})
@@ -59,7 +59,7 @@ def warm() -> None:
 
 
 class Session:
-    """A detection that goes on: events come in batches, and `state` is all that detection keeps between them."""
+    """An ongoing detection: events come in batches, and `state` is all that detection keeps between them."""
 
     def __init__(
         self,
@@ -77,9 +77,9 @@ class Session:
         self._limit = limit  # of the partial matches of a key
 
     def feed(self, events: Iterable[Event], until: int, *, last: bool = False) -> list[list[Composite]]:
-        """What each subscription finds in the next events, which all lie after what was fed before.
+        """The composites of each subscription in the next events, which all lie after those fed before.
 
-        Time goes on until `until`: timers up to then run out. After the `last` events nothing is kept.
+        Time advances to `until`: timers up to then run out. After the `last` events nothing is kept.
         """
         batch = {self._handles + i: event for i, event in enumerate(events)}
         self._handles += len(batch)
@@ -120,7 +120,7 @@ class Session:
     def _composite(
         self, result: runtime.Result, record: Record, name: str, names: Mapping[int, str], key: Value
     ) -> Composite:
-        """A record as a composite event; `names` are those of the composites inside it, as far as they have one."""
+        """A record as a composite event; `names` are those of the composites inside it that have one."""
         detector = self.compiled.plan.detectors[record.detector]
         handles = result.events.column("handle")
         constituents = []
@@ -173,7 +173,7 @@ def _batch(compiled: Compiled, batch: Mapping[int, Event]) -> runtime.Batch:
 
 
 def holds(test: BitTest | FieldTest, event: Event) -> bool:
-    """The answer to a question about one event."""
+    """Whether an event satisfies a predicate."""
     if isinstance(test, FieldTest):
         return fields.holds(test.filter, fields.fields_of(event))
     if test.type is not None and test.type not in event.types:

@@ -1,7 +1,7 @@
 """Plans of the completion family: detectors that walk a table and send events.
 
-ECL and the correlation language of KSU hand over *drafts*: which questions are asked of each event, what a step does, and
-what can be sent. Here they become programs.
+ECL and the correlation language of KSU provide *drafts*: the predicates on each event, the effect of a step, and the
+possible emissions. Here they become programs.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tocsin.algebra.predicate import Filter, attributes
-from tocsin.automata.compile import Compiled, FieldTest
+from tocsin.automata.detection_plan import Compiled, FieldTest
 from tocsin.runtime import program as rt
-from tocsin.runtime.table import Cells, Stepper
+from tocsin.runtime.kernels.completion.table import Cells, Stepper
 
-# How many cells of a table are worked out before the events come.
+# How many cells of a table are computed before the first event.
 MAX_PREPARED = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A detector before its questions have bits."""
+    """A detector before its predicates have bits."""
 
     stepper: Stepper
-    questions: tuple[Filter, ...]
-    kinds: tuple[int, ...] | None  # the combinations of answers there are; None if there are too many
+    predicates: tuple[Filter, ...]
+    kinds: tuple[int, ...] | None  # the possible combinations of bits; None if there are too many
     emissions: tuple[rt.Emission, ...]
     roles: tuple[str, ...] = ("event",)
     registers: int = 0
@@ -44,9 +44,12 @@ class Drafts:
 
     @property
     def attributes(self) -> frozenset[str]:
-        """The attributes that questions ask for, and that outputs take."""
+        """The attributes that predicates and outputs use."""
         asked = {
-            name for draft in self.detectors for question in draft.questions for name in attributes(question)
+            name
+            for draft in self.detectors
+            for predicate in draft.predicates
+            for name in attributes(predicate)
         }
         sources = (source for draft in self.detectors for e in draft.emissions for _, source in e.fields)
         return frozenset(asked | {source[2] for source in sources if source[0] == "field"})
@@ -65,10 +68,10 @@ def transducers(given: Drafts) -> Compiled:
     drafts = given.detectors
     bits: dict[Filter, int] = {}
     for draft in drafts:
-        for question in draft.questions:
-            bits.setdefault(question, len(bits))
+        for predicate in draft.predicates:
+            bits.setdefault(predicate, len(bits))
     words = max(1, -(-len(bits) // 64))
-    detectors = tuple(_detector(draft, [bits[q] for q in draft.questions], words) for draft in drafts)
+    detectors = tuple(_detector(draft, [bits[q] for q in draft.predicates], words) for draft in drafts)
     outputs = tuple(
         rt.Output(
             name, _sending(drafts, number), (), hashlib.blake2b(meaning.encode(), digest_size=16).hexdigest()
@@ -77,13 +80,13 @@ def transducers(given: Drafts) -> Compiled:
     )
     return Compiled(
         rt.Plan(rt.VERSION, words, (), detectors, (), outputs),
-        tuple((bit, FieldTest(question)) for question, bit in bits.items()),
+        tuple((bit, FieldTest(predicate)) for predicate, bit in bits.items()),
         given.attributes,
     )
 
 
 def _sending(drafts: Sequence[Draft], output: int) -> tuple[int, ...]:
-    """The detectors that send something for a subscription; one that never does still has a place to report from."""
+    """The detectors that send events for a subscription; one that never sends any still gets a place to report from."""
     found = tuple(n for n, draft in enumerate(drafts) if any(e.output == output for e in draft.emissions))
     return found or (0,)
 
@@ -103,7 +106,7 @@ def _detector(draft: Draft, bits: Sequence[int], words: int) -> rt.Detector:
 
 
 def prepared_cells(stepper: bytes, kinds: Iterable[int] | None) -> Cells:
-    """The whole table if it fits the bound, else an empty one that is worked out as events ask for it."""
+    """The whole table if it fits the limit, otherwise an empty one that is filled in on demand."""
     cells = Cells(stepper)
     if kinds is not None and cells.fill(kinds, MAX_PREPARED):
         return cells

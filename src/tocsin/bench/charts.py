@@ -1,4 +1,4 @@
-"""Measurements as pictures (SVG): bars for engines beside each other, lines for a series. Both scales are logarithmic."""
+"""Measurements as SVG charts: bars to compare engines, lines for a series. Both scales are logarithmic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STYLE = (
 
 
 def chart(measured: Sequence[Measurement], title: str) -> str:
-    """The picture that suits a run."""
+    """The chart that suits a run."""
     done = [one for one in measured if one.events_per_second]
     along = series(done)
     return _lines(done, title, along) if along else _bars(done, title)
@@ -32,7 +32,7 @@ def _colour(engine: str) -> str:
 
 
 def _bars(measured: Sequence[Measurement], title: str) -> str:
-    """For each workload a bar for each engine: events a second."""
+    """A bar for each engine, by workload: events a second."""
     parts, y = (
         [_text(MARGIN, MARGIN + 12, f"{title}: events a second (logarithmic)", "title")],
         2 * LINE + MARGIN,
@@ -55,7 +55,7 @@ def _bars(measured: Sequence[Measurement], title: str) -> str:
 
 
 def _lines(measured: Sequence[Measurement], title: str, along: str) -> str:
-    """A line for each engine and workload: seconds, over what changes along the series."""
+    """A line for each engine and workload: seconds, over the variable of the series."""
     values = {"window": "window in seconds", "patterns": "patterns", "cores": "cores"}
     lines: dict[str, list[tuple[float, float]]] = {}
     engines: dict[str, str] = {}
@@ -91,7 +91,7 @@ def _drawn(
     right: float,
     top: float,
 ) -> list[str]:
-    """The lines themselves, and beside them which is which; lines of one engine differ in how they are dashed."""
+    """The lines and their legend; lines of one engine differ in their dash pattern."""
     parts, seen = [], dict.fromkeys(engines.values(), 0)
     for number, (name, points) in enumerate(lines.items()):
         dash = ("", "6 3", "2 3", "8 3 2 3")[seen[engines[name]] % 4]

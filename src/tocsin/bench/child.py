@@ -21,7 +21,7 @@ def main(job_file: str, result_file: str) -> int:
         result = _measure(prepare(job), job.rounds, job.seconds)
     except TocsinError as problem:
         result = {"failed": f"{problem.code}: {problem.message}"}
-    except Exception as problem:  # noqa: BLE001  (whatever it is, it is this engine's result)
+    except Exception as problem:  # noqa: BLE001  (any failure is this engine's result)
         result = {"failed": _told(problem)}
     write_result(Path(result_file), result)
     return 1 if "failed" in result else 0
@@ -43,7 +43,7 @@ def _measure(round: Round, rounds: int, at_least: float) -> dict[str, Any]:
 def _told(problem: Exception) -> str:
     if "pyspark" in sys.modules:
         # Imported here, because it loads Spark.
-        from tocsin.spark.failures import explain_failure, is_from_spark
+        from tocsin.spark.session.failures import explain_failure, is_from_spark
 
         if is_from_spark(problem):
             return explain_failure(problem)

@@ -1,4 +1,4 @@
-"""Measurements side by side: how engines do against Spark's own sort, against peers, and along a series."""
+"""Comparison of measurements: engines against Spark's own sort, against peers, and along a series."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tocsin.bench.workloads import MANY
 
 
 class Ratios(NamedTuple):
-    """One measurement against others of the same run."""
+    """One measurement relative to others of the same run."""
 
-    of_sort: float | None  # its time, divided by that of Spark's own sort
-    faster: dict[str, float]  # of an engine of ours, by peer: how many times as many events a second
-    of_first: float | None  # its time, divided by that of the first of its series
+    of_sort: float | None  # its time divided by that of Spark's own sort
+    faster: dict[str, float]  # for our engines, by peer: the factor in events a second
+    of_first: float | None  # its time divided by that of the first of its series
 
 
 def ratios(measured: Sequence[Measurement]) -> list[Ratios]:
-    """The ratios of each measurement, in the same order. The kernels alone read and sort nothing, and so have few."""
+    """The ratios of each measurement, in the same order. The bare kernels read and sort nothing, so have few ratios."""
     times = {(_group(one), one.engine): one.seconds for one in measured if one.seconds}
     first: dict[tuple[object, ...], Measurement] = {}
     for one in measured:
@@ -45,7 +45,7 @@ def ratios(measured: Sequence[Measurement]) -> list[Ratios]:
 
 
 def series(measured: Sequence[Measurement]) -> str | None:
-    """What changes along a run: `window`, `patterns`, `cores`, or nothing."""
+    """The variable of a series: `window`, `patterns`, `cores`, or None."""
     spread = {
         "window": len({one.window_ms for one in measured}),
         "patterns": len({one.patterns for one in measured if one.workload.startswith(MANY)}),
@@ -55,12 +55,12 @@ def series(measured: Sequence[Measurement]) -> str | None:
 
 
 def _group(one: Measurement) -> tuple[object, ...]:
-    """What must be equal for two engines to be compared."""
+    """The key that must be equal for two engines to be compared."""
     return one.workload, one.window_ms, one.cores
 
 
 def _line(one: Measurement) -> tuple[object, ...]:
-    """What is equal along a series: one engine on one workload, or on one pattern, then ten of them, …"""
+    """The key that is equal along a series: one engine on one workload, or on one pattern, then ten of them, …"""
     many = one.workload.startswith(MANY)
     return one.engine, MANY if many else one.workload
 

@@ -1,4 +1,4 @@
-"""The events of the workloads: made from a seed, the same on every machine, kept for the next run.
+"""The events of the workloads: generated from a seed, the same on every machine, cached for the next run.
 
 Each key sees an event every two seconds on average, however many events and keys there are, so a window of a minute holds
 about thirty events of a key. Times are milliseconds, and no two events of a key share one.
@@ -30,14 +30,14 @@ SHARES = {"A": 0.05, "B": 0.10, "C": 0.05, "D": 0.10, "E": 0.10, "F": 0.15, "G":
 _BEGIN = 1_700_000_000_000  # milliseconds since 1970
 _GAP = 2_000.0  # milliseconds between two events of a key
 _JITTER, _JITTER_ALONE = 50.0, 1_500.0  # milliseconds; the second for events of one key
-_ROW_GROUP = 250_000  # rows; small enough that all cores have some of a million to read
-_VERSION = 1  # of the files; a change of what is in them must not meet old ones
+_ROW_GROUP = 250_000  # rows; small enough that all cores get a share of a million
+_VERSION = 1  # of the files; changed contents must not meet old files
 MAX_ROWS, MAX_KEYS = 1_000_000_000, 10_000_000
 
 
 @dataclass(frozen=True)
 class EventSet:
-    """Which events: everything that decides what is in the files."""
+    """The parameters that determine the contents of the event files."""
 
     rows: int
     keys: int
@@ -67,7 +67,7 @@ class EventSet:
         return ",".join(f"{name}={share:g}" for name, share in self.shares)
 
     def table(self) -> pa.Table:
-        """The events, in the order of time."""
+        """The events, in time order."""
         rng = np.random.default_rng([self.seed, self.rows, self.keys])
         jitter = _JITTER if self.keys > 1 else _JITTER_ALONE
         late = rng.random(self.rows) * jitter
@@ -87,7 +87,7 @@ class EventSet:
         )
 
     def _separate(self, time: Array, key: Array, rng: np.random.Generator) -> None:
-        """Give events that share a time with another one of their key a new key, until none does."""
+        """Give events that share a time and key with another a new key, until there are none left."""
         while True:
             place = time * self.keys + key
             order = np.argsort(place, kind="stable")
@@ -107,7 +107,7 @@ class EventSet:
 
 
 def shares_of(text: str) -> tuple[tuple[str, float], ...]:
-    """The types and how often each comes, from a text: `ABC` keeps the usual weights, `A=5,B=90,C=5` sets them.
+    """The types and their frequencies, from a text: `ABC` keeps the default weights, `A=5,B=90,C=5` sets them.
 
     >>> shares_of("ABC"), shares_of("A=5,B=90")
     ((('A', 0.05), ('B', 0.1), ('C', 0.05)), (('A', 5.0), ('B', 90.0)))
@@ -132,7 +132,7 @@ def shares_of(text: str) -> tuple[tuple[str, float], ...]:
 
 
 def parquet_file(events: EventSet, folder: Path) -> Path:
-    """The Parquet file of the events, made if it is not there."""
+    """The Parquet file of the events, generated if missing."""
 
     def write(path: Path) -> None:
         pa.parquet.write_table(events.table(), path, row_group_size=_ROW_GROUP, compression="snappy")
@@ -141,9 +141,9 @@ def parquet_file(events: EventSet, folder: Path) -> Path:
 
 
 def csv_files(parquet: Path) -> Path:
-    """A folder beside a Parquet file with the same events in two files of CSV, for engines that read no Parquet.
+    """A folder beside a Parquet file with the same events in two CSV files, for engines that cannot read Parquet.
 
-    The rows are dealt in turns, so that two readers stay close together in time.
+    The rows alternate between the files, so that two readers stay close together in time.
     """
 
     def write(path: Path) -> None:
@@ -158,7 +158,7 @@ def csv_files(parquet: Path) -> Path:
 
 
 def _made(target: Path, write: Callable[[Path], None]) -> Path:
-    """A file or folder, written if it is not there; in one step, so that a run that was stopped leaves no half of it."""
+    """A file or folder, written if missing; atomically, so that an interrupted run leaves no partial result."""
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".making-") as draft:
@@ -184,7 +184,7 @@ class Columns(NamedTuple):
     value: Array  # float64
 
     def is_type(self, name: str) -> Array:
-        """Which events are of a type."""
+        """A mask of the events of a type."""
         if name not in self.names:
             return np.zeros(len(self.key), np.bool_)
         found: Array = self.code == self.names.index(name)
@@ -193,7 +193,7 @@ class Columns(NamedTuple):
 
 @dataclass(frozen=True)
 class SortedEvents:
-    """The events of a file in memory, sorted by key and time when they are first asked for."""
+    """The events of a file in memory, sorted by key and time on first use."""
 
     path: Path
 

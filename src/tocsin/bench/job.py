@@ -1,4 +1,4 @@
-"""What one process measures, and what it found, as the processes tell each other: in JSON."""
+"""The task of one measuring process and its result, exchanged as JSON."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Job:
 
 
 class Found(NamedTuple):
-    """What an engine found: None for what it does not look for."""
+    """The result of an engine; None for figures it does not compute."""
 
     matches: int | None
     span_sum: int | None
@@ -47,5 +47,5 @@ Round = Callable[[], Callable[[], Found]]
 
 
 def write_result(path: Path, result: dict[str, Any]) -> None:
-    """Leave a result where the process that started this one looks for it."""
+    """Write a result where the parent process expects it."""
     path.write_text(json.dumps(result), encoding="utf-8")

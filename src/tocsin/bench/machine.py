@@ -1,4 +1,4 @@
-"""What figures were measured on: the machine and the versions, and nothing that names a person or a host."""
+"""The machine and the versions that figures were measured with, and nothing that names a person or a host."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tocsin.bench.peers import FLINK_VERSION, flink_python
 from tocsin.errors import SetupError
-from tocsin.spark.java import find_java
-from tocsin.spark.session import available_cores
+from tocsin.spark.session.java import find_java
+from tocsin.spark.session.session import available_cores
 
 _PACKAGES = ("tocsin", "pyspark", "numba", "numpy", "pyarrow", "duckdb")
 
@@ -24,7 +24,7 @@ def machine() -> str:
 
 
 def versions() -> dict[str, str]:
-    """The versions of everything that takes part, as far as it is installed."""
+    """The versions of all components that are installed."""
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:

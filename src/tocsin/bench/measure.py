@@ -1,4 +1,4 @@
-"""Measure engines on workloads, each in a process of its own, and hold every answer against the right one."""
+"""Measure engines on workloads, each in a process of its own, and check every result."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class Measurement:
     reason: str | None = None  # why it failed, or what it should have found
 
     def to_json(self) -> dict[str, Any]:
-        """As one object, without a reason if there is none."""
+        """The measurement as one JSON object, without `reason` if there is none."""
         fields = asdict(self)
         return fields if self.reason else {name: fields[name] for name in fields if name != "reason"}
 
 
 class Step(NamedTuple):
-    """Something that is about to be done, in words."""
+    """A description of the next step."""
 
     says: str
 
@@ -75,7 +75,7 @@ class Request:
 
 
 def measure(request: Request) -> Iterator[Step | Skipped | Measurement]:
-    """What is done and what comes of it, one after the other."""
+    """Run the measurements; yields each step and its result."""
     path = parquet_file(request.events, request.folder)
     events = SortedEvents(path)
 
@@ -124,7 +124,7 @@ def _title(request: Request, workload: Workload, window: int, cores: int, engine
 
 
 def _run(job: Job, timeout: float) -> tuple[Outcome, dict[str, Any]]:
-    """Run a job in a fresh process; what it said of itself, or why it said nothing."""
+    """Run a job in a new process; returns its result, or why there is none."""
     with tempfile.TemporaryDirectory(prefix="tocsin-bench-") as name:
         folder = Path(name)
         told, answer, log = folder / "job.json", folder / "result.json", folder / "log"

@@ -1,7 +1,7 @@
-"""The right answers, worked out with numpy alone: no automaton, no kernel, no SQL.
+"""The correct results, computed with numpy alone: no automaton, no kernel, no SQL.
 
-A workload looks at the events of three types. For each event that may start a match, the event that ends it is looked up
-in sorted arrays; where matches must not overlap, a plain loop then takes the leftmost one again and again.
+A workload uses the events of three types. For each event that may start a match, the event that ends it is looked up in
+sorted arrays; where matches must not overlap, a plain loop then repeatedly takes the leftmost one.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ Array = np.ndarray[Any, Any]
 
 
 class Answer(NamedTuple):
-    """How many matches there are, and the milliseconds from the first to the last event of each, summed."""
+    """The number of matches, and the sum of the milliseconds from the first to the last event of each."""
 
     matches: int
     span_sum: int
 
 
 class _Starts(NamedTuple):
-    """Where matches start and end, as places in the sorted events; by start."""
+    """The starts and ends of matches, as positions in the sorted events; ordered by start."""
 
     first: Array
     last: Array
 
 
 def answer(workload: Workload, window: int, events: Columns) -> Answer:
-    """What every engine has to find, for a window in milliseconds."""
+    """The result that every engine must find, for a window in milliseconds."""
     places = {name: np.flatnonzero(events.is_type(name)) for name in "ABC"}
     if workload.shape == "abc_any":
         return _every_triple(events, places, window)
@@ -61,7 +61,7 @@ def _starts(
         )  # an event is the next of its own type
     elif shape == "ac_without_b":
         first, last = a, _next(a, c)
-        # Without a B up to it; a B of a later key is behind every C of this one.
+        # Without a B up to it; a B of a later key comes after every C of this one.
         first, last = first[_next(a, b) > last], last[_next(a, b) > last]
     else:
         first = a[events.value[a] >= threshold.a]
@@ -72,7 +72,7 @@ def _starts(
 
 
 def _next(after: Array, places: Array) -> Array:
-    """For each place the first of `places` that is not before it; past the end if there is none."""
+    """For each position the first of `places` that is not before it; past the end if there is none."""
     behind = np.append(places, np.iinfo(np.int64).max)
     found: Array = behind[np.searchsorted(places, after)]
     return found
@@ -88,7 +88,7 @@ def _without_overlap(starts: _Starts) -> Array:
 
 
 def _every_triple(events: Columns, places: dict[str, Array], window: int) -> Answer:
-    """All (A, B, C) in order, counted from the C: for each A in its window, the B between are a difference of counts."""
+    """All (A, B, C) in order, counted from the C: for each A in its window, the B in between are a difference of counts."""
     until = np.cumsum(events.is_type("B"))  # B up to each place
     a, c = places["A"], places["C"]
     begin = events.time.min(initial=0)
@@ -113,7 +113,7 @@ def _every_triple(events: Columns, places: dict[str, Array], window: int) -> Ans
 
     now, seen = events.time[c] - begin, until[c]
     matches = over(count) * seen - over(b_before)
-    # The sum over A of (now - time of A) * (seen - B before A), taken apart. Sums so far may pass 64 bits and wrap around,
-    # their differences come out right all the same.
+    # The sum over A of (now - time of A) * (seen - B before A), expanded. Running sums may exceed 64 bits and wrap,
+    # but their differences are still correct.
     spans = now * matches - (seen * over(time_sum) - over(both))
     return Answer(int(matches.sum()), int(spans.sum()))

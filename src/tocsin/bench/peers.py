@@ -1,4 +1,4 @@
-"""Where peers live that cannot share our Python packages: an environment of their own in the user's cache folder."""
+"""Peers that cannot share our Python packages: each has its own environment in the user's cache folder."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ import sys
 from pathlib import Path
 
 from tocsin.errors import SetupError
-from tocsin.spark.java import cache_folder
+from tocsin.spark.session.java import cache_folder
 
 FLINK_VERSION = "2.3.0"
-_STAMP = "installed"  # written last: an environment without it is a half of one
+_STAMP = "installed"  # written last: an environment without it is incomplete
 
 
 def bench_folder() -> Path:
-    """Where the bench keeps events and peers."""
+    """The folder in which the bench keeps events and peers."""
     return cache_folder() / "tocsin" / "bench"
 
 
 def flink_python() -> Path | None:
-    """The Python that has Flink, if it was installed."""
+    """The Python in which Flink is installed, if any."""
     folder = _flink_folder()
     return _python(folder) if (folder / _STAMP).is_file() and _python(folder).exists() else None
 
 
 def install_flink() -> Path:
-    """Install Flink, if it is not there; the result is its Python. Half a gigabyte, and a minute or more."""
+    """Install Flink if missing; returns its Python. Takes half a gigabyte, and a minute or more."""
     if there := flink_python():
         return there
     folder = _flink_folder()
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    # An environment made from inside another one is to stand on the same Python as that.
+    # An environment created from inside another one should use the same base Python.
     base = getattr(sys, "_base_executable", None) or sys.executable
     _run([base, "-m", "venv", str(folder)], "install the package of your Python that has venv and pip")
     _run(

@@ -1,6 +1,6 @@
-"""A process and all that it starts, watched from outside: how much memory they take, and an end to all of them.
+"""A process and its descendants, watched from outside: their memory is measured, and all of them can be ended.
 
-Memory is what Linux's /proc says; elsewhere it is not known.
+Memory is read from Linux's /proc; elsewhere it is unknown.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 _PROC = Path("/proc")
-_EVERY = 0.1  # seconds between two looks
+_EVERY = 0.1  # seconds between two samples
 _WORKER = (
     b"pyspark.worker"  # an argument of Spark's Python workers; the options of its Java name modules, too
 )
 
 
 class Outcome(NamedTuple):
-    """How a process ended: its exit code, None if it was stopped because it took too long, and what it took."""
+    """How a process ended: its exit code, None if it timed out, and the memory it used."""
 
     code: int | None
     peak_mb: int | None  # of all its processes together
@@ -32,7 +32,7 @@ class Outcome(NamedTuple):
 
 @dataclass
 class _Memory:
-    """The most memory that was seen, in bytes. Memory that processes share counts in each of them."""
+    """The peak of the memory seen, in bytes. Memory that processes share counts in each of them."""
 
     whole: int = 0
     worker: int = 0
@@ -56,10 +56,10 @@ def run_watched(
     timeout: float,
     cores: int | None = None,
 ) -> Outcome:
-    """Run a command to its end, or until it has taken too long; what it prints goes to a file.
+    """Run a command to its end, or until it times out; its output goes to a file.
 
     Args:
-        cores: how many cores it and all that it starts may use, where a system can be told; all if not given.
+        cores: how many cores it and its descendants may use, on systems that can restrict it; all by default.
     """
     memory, ended = _Memory(), threading.Event()
     with log.open("wb") as output:
@@ -67,7 +67,7 @@ def run_watched(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
         )
         if cores is not None and hasattr(os, "sched_setaffinity"):
-            # At once, so that whatever it starts has no more either: Java has threads of its own beside those of Spark's tasks.
+            # Immediately, so that its descendants are restricted too: Java has threads beside those of Spark's tasks.
             os.sched_setaffinity(started.pid, sorted(os.sched_getaffinity(0))[:cores])
 
         def watch() -> None:
@@ -95,7 +95,7 @@ def run_watched(
 
 
 def _end(started: subprocess.Popen[bytes]) -> None:
-    """End a process and all that it started, which may have left its group."""
+    """End a process and its descendants, which may have left its group."""
     for process in reversed(_descendants(started.pid)):
         with contextlib.suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
@@ -105,11 +105,11 @@ def _end(started: subprocess.Popen[bytes]) -> None:
 
 
 def _descendants(root: int) -> list[int]:
-    """A process and those under it, parents first; empty where there is no /proc."""
+    """A process and its descendants, parents first; empty where there is no /proc."""
     children: dict[int, list[int]] = {}
     for status in _PROC.glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, IndexError, ValueError):
-            # The name in brackets may hold anything, so what follows is counted from its end.
+            # The name in brackets may contain anything, so the fields are counted from its end.
             parent = int(status.read_text(errors="replace").rpartition(")")[2].split()[1])
             children.setdefault(parent, []).append(int(status.parent.name))
     found = [root] if (_PROC / str(root)).exists() else []

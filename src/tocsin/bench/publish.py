@@ -1,6 +1,6 @@
-"""Figures for the documentation: a folder with every measurement (`figures.json`), a page with tables and the pictures.
+"""Figures for the documentation: a folder with every measurement (`figures.json`), a page with tables, and the charts.
 
-A run takes the place of an earlier one over the same events with the same kind of series; all others stay.
+A run replaces an earlier one over the same events with the same kind of series; all others stay.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ better. `speed/…` divides events a second: more is better. `time/first` is alo
 
 
 def publish(folder: Path, events: EventSet, measured: Sequence[Measurement]) -> Path:
-    """Add a run to the figures in a folder and write its page anew; the result is the page."""
+    """Add a run to the figures in a folder and rewrite its page; returns the page."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         runs = _read(folder / DATA)

@@ -1,7 +1,8 @@
-"""What is measured: each workload in words, as patterns of the core language, and what it needs of an event.
+"""The workloads: each in words, as patterns of the core language, and the columns it needs.
 
-A window of a minute means that a match's last event comes less than 60,000 ms after its first; timers are heard at their
-moment, so the timer runs a millisecond less. Within a key, and without an overlap unless it is said otherwise.
+A window of a minute means that a match's last event comes less than 60,000 ms after its first; a timer also ends matches
+at the very moment it runs out, so it is set a millisecond shorter. Matches are within a key, and do not overlap unless
+stated otherwise.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ class Workload:
     """A pattern or several over the same events.
 
     Args:
-        shape: what is looked for, for engines that say it in their own way: `abc`, `abc_any`, `all_three`, `ac_without_b`.
+        shape: the kind of pattern, for engines with queries of their own: `abc`, `abc_any`, `all_three`, `ac_without_b`.
         selection: which matches are wanted: `leftmost` and then past it, `next` for every start, `any` for all ways.
         windowed: whether the first and the last event have to be close together.
-        counted: whether only the number of matches is asked for.
+        counted: whether only the number of matches is wanted.
         thresholds: one pattern for each.
     """
 
@@ -118,21 +119,21 @@ UNSUPPORTED = {
 
 
 def many(count: int) -> Workload:
-    """W1 so many times, each with thresholds of its own near 100: few matches a pattern, so that these cost little.
+    """W1 `count` times, each with thresholds of its own near 100: few matches per pattern, so that they cost little.
 
     >>> sorted(many(2).patterns(1_000).values())[1]
     '([A(v >= 99.01)], [B(v >= 99)][C])_{T1=999ms} with matches = leftmost'
     """
     if not 1 <= count <= MOST:
         raise InputError("bad-option", f"--patterns cannot be {count:,}", hint=f"1 to {MOST:,}")
-    # Whole hundredths divided once, so that every engine reads the same number from the text.
+    # Whole hundredths divided once, so that every engine parses the same number.
     thresholds = tuple(Threshold((9_900 + i % 100) / 100, (9_900 + i // 100) / 100) for i in range(count))
     says = f"{count:,} times W1, each with a v of A and of B above its own 99.xx"
     return Workload(f"{MANY}{count}", says, "abc", "leftmost", f"{_ABOVE}{_LEFTMOST}", thresholds=thresholds)
 
 
 def workload(name: str) -> Workload:
-    """The workload of a name."""
+    """The workload with this name."""
     if name.startswith(MANY) and name.removeprefix(MANY).isdecimal():
         return many(int(name.removeprefix(MANY)))
     if name in WORKLOADS:

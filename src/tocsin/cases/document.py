@@ -1,4 +1,4 @@
-"""YAML with the place of everything in it, so that a mistake in a case file can be underlined.
+"""YAML with source locations, so that a mistake in a case file can be underlined.
 
 Scalars follow YAML 1.2: only `true` and `false` are booleans, so the states `on` and `off` of a switch stay
 words, and a time such as `2004-01-31T19:00:00` stays the text that was written.
@@ -36,7 +36,7 @@ class _Loader(yaml.SafeLoader):
 
 
 class Document:
-    """A file of YAML: its nodes, the values they stand for, and errors that point at them."""
+    """A YAML file: its nodes, their values, and errors that point at them."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name, self.text = name, text
@@ -59,7 +59,7 @@ class Document:
             raise CaseError("bad-file", f"{path} cannot be read: {problem.strerror}") from None
 
     def nodes(self) -> list[yaml.Node]:
-        """The top-level nodes, one a document of the file."""
+        """The top-level nodes, one per document of the file."""
         try:
             return [node for node in yaml.compose_all(self.text, Loader=_Loader) if node is not None]
         except yaml.MarkedYAMLError as problem:
@@ -105,7 +105,7 @@ class Document:
         yield from node.value
 
     def value(self, node: yaml.Node, inside: tuple[yaml.Node, ...] = ()) -> Any:
-        """What a node stands for: mappings, lists, numbers, texts, booleans, None."""
+        """The value of a node: mappings, lists, numbers, texts, booleans, None."""
         self._values += 1
         if self._values > MAX_VALUES:
             self.fail(node, f"the file stands for more than {MAX_VALUES:,} values", code="too-large")

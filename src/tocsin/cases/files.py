@@ -5,13 +5,13 @@ A file is a list of cases, one case, or several documents of either. In full a c
 | key | meaning |
 |---|---|
 | `id`, `kind`, `language` | its name, what is tested, and the language of the expression |
-| `expression`, `options` | the text, and the readings it is given |
+| `expression`, `options` | the text, and its interpretation options |
 | `trace`, `given` | the events, and what else the kind needs |
-| `expect` | what must come out; every key of it is looked at |
+| `expect` | the expected results; every key of it is checked |
 | `source`, `basis`, `decision`, `note`, `alphabet` | for the reader only |
 | `machine`, `other`, `idl`, `params` | what some languages need besides |
 
-What stands inside `trace`, `given`, `options` and `expect` is for the handler of the kind to check.
+The contents of `trace`, `given`, `options` and `expect` are checked by the handler of the kind.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class WrittenCase:
 
     @property
     def place(self) -> str:
-        """File and line, as an editor takes them."""
+        """File and line, in the form editors accept."""
         return f"{self.file}:{self.line}"
 
 

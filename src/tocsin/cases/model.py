@@ -1,6 +1,6 @@
-"""What a test case is to the runner: each kind has a handler, which says what was expected and what came.
+"""Test cases as the runner sees them: each kind has a handler, which returns the expected and the actual results.
 
-Spark is slow to start and quick to run, so a handler does not ask it. It says what has to be asked, and the runner asks for
+Spark is slow to start and quick to run, so a handler does not call it. It returns a request, and the runner runs those of
 many cases at once.
 """
 
@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from tocsin.cases.questions import Question
 from tocsin.errors import CaseError, TocsinError, did_you_mean
+
+if TYPE_CHECKING:
+    from tocsin.cases.parts import Part
 
 ENGINES = ("reference", "local", "spark", "stream")
 ON_SPARK = ENGINES[2:]
-USUAL_ENGINES = ENGINES[:3]  # a stream takes its time
+USUAL_ENGINES = ENGINES[:3]  # a stream takes a while
 
 Case = Mapping[str, Any]
 Compared = tuple[object, object]  # expected, got
@@ -25,9 +27,16 @@ def _raised(error: TocsinError) -> Compared:
     raise error
 
 
+class Question(Protocol):
+    """A request to an engine, as data, so that Spark can run many of them at once."""
+
+    def part(self, number: int) -> Part:
+        """The request as a part of a query; `number` is that of the case."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a case asks of Spark; what it makes of the answer, and of an error that comes instead."""
+    """A request to Spark, and how the case evaluates the result, or an error instead of one."""
 
     question: Question
     compared: Callable[[Any], Compared]
@@ -38,11 +47,11 @@ Handler = Callable[[Case, str], Compared | Asked]  # the case and an engine
 
 
 class Skip(Exception):  # noqa: N818  (not an error)
-    """An engine makes no sense for this case; the text says why."""
+    """Raised when an engine does not apply to a case; the text says why."""
 
 
 def only_keys(mapping: object, known: Iterable[str], place: str) -> Mapping[str, Any]:
-    """The mapping, if it has no key but the known ones: a key that nobody looks at would let a typo pass.
+    """The mapping, if it has only known keys: a key that is never checked would let a typo pass.
 
     >>> only_keys({"matchs": []}, ["matches"], "expect")
     Traceback (most recent call last):

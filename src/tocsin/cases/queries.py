@@ -1,7 +1,7 @@
 """Cases that run on Spark, many in one query: each is a key of one table of events, and its pattern one of many.
 
-All patterns look at the events of all cases. What a pattern finds among the events of its own case is the answer of that
-case, and the rest is passed over.
+All patterns see the events of all cases. What a pattern finds among the events of its own case is the result of that case,
+and the rest is ignored.
 """
 
 from __future__ import annotations
@@ -11,23 +11,22 @@ from typing import Any
 
 import pyarrow as pa
 
+from tocsin.cases.model import Question
 from tocsin.cases.parts import CASE, Part, Rows
-from tocsin.cases.questions import EclRun, KsuRun, Matches, Question
-from tocsin.cases.sent_tables import ecl_part, ksu_part
-from tocsin.cases.tables import matches_part
 from tocsin.spark.detect import detect
-from tocsin.spark.session import local_session
-from tocsin.spark.streamed import DELAY, streamed
+from tocsin.spark.options import Stream
+from tocsin.spark.session.session import local_session
+from tocsin.spark.testing import DELAY, streamed
 
 _NO_CASE = -1
 
 
 def answers(questions: Sequence[Question], engine: str) -> Iterator[tuple[int, Any]]:
-    """The number of each question and its answer, or the exception that came instead, as soon as it is known."""
+    """The number of each request and its result, or the exception raised instead, as soon as it is known."""
     queries: list[dict[int, Part]] = []
     for number, question in enumerate(questions):
         try:
-            part = _part(question, number)
+            part = question.part(number)
         except Exception as problem:  # noqa: BLE001  (it is the answer, and the runner tells it)
             yield number, problem
             continue
@@ -41,18 +40,8 @@ def answers(questions: Sequence[Question], engine: str) -> Iterator[tuple[int, A
         yield from _answers(query, engine)
 
 
-def _part(question: Question, number: int) -> Part:
-    match question:
-        case Matches():
-            return matches_part(question, number)
-        case EclRun():
-            return ecl_part(question, number)
-        case KsuRun():
-            return ksu_part(question, number)
-
-
 def _answers(query: Mapping[int, Part], engine: str) -> Iterator[tuple[int, Any]]:
-    """The answers of one query. One bad case takes the others with it: then halves are tried, down to single cases."""
+    """The results of one query. One bad case fails the whole query: then halves are tried, down to single cases."""
     try:
         rows = _run(list(query.values()), engine)
     except Exception as problem:  # noqa: BLE001  (it is the answer, and the runner tells it)
@@ -86,15 +75,17 @@ def _run(parts: Sequence[Part], engine: str) -> Rows:
     first = parts[0]
     table = pa.concat_tables([part.table for part in parts], promote_options="default")
     patterns = {part.name: part.pattern for part in parts}
-    arguments = dict(first.arguments)
+    language = dict(first.language_options)
     for name in first.mappings:
-        arguments[name] = {key: value for part in parts for key, value in part.mappings[name].items()}
+        language[name] = {key: value for part in parts for key, value in part.mappings[name].items()}
+    options = (*first.options, language)
 
     def asked(events: Any) -> Any:
-        return detect(events, patterns, **arguments, delay=f"{DELAY}s", ahead="any")
+        arriving = [Stream(delay=f"{DELAY}s", ahead="any")] if events.isStreaming else []
+        return detect(events, patterns, *options, *arriving, **first.arguments)
 
     if engine == "stream" and table.num_rows:
-        named = (first.arguments["id"], *first.arguments["key"])
+        named = (first.id, *first.arguments["key"])
         last = {name: table.column(name)[0].as_py() for name in named} | {CASE: _NO_CASE}
         return streamed(table, asked, types=first.arguments["type"], moments=first.moments, last=last)
     found: Rows = asked(local_session().createDataFrame(table)).toArrow().to_pylist()

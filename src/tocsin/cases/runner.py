@@ -1,9 +1,7 @@
-"""Runs test cases on engines and says what became of each; a failure shows expected and got side by side."""
+"""Runs test cases on engines and reports the outcome of each; a failure shows expected and got side by side."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import re
 import sys
 from collections import Counter
@@ -16,23 +14,15 @@ from typing import Literal
 
 from tocsin.cases.files import WrittenCase
 from tocsin.cases.model import Asked, Handler, Skip
-from tocsin.errors import TocsinError
+from tocsin.errors import InputError, TocsinError
+from tocsin.languages.registry import language_and_part
 
-# Where the handlers of a language are; what comes behind a "-" in its name is a part of it, as in ksu-filter.
-FAMILIES = {
-    "core": "tocsin.cases.cambridge",
-    "pretty": "tocsin.cases.cambridge",
-    "binding": "tocsin.cases.cambridge",
-    "cambridge": "tocsin.cases.cambridge",
-    "ecl": "tocsin.cases.ecl",
-    "ksu": "tocsin.cases.ksu",
-}
 _LIKE_ANOTHER = re.compile(r"[-+\d.eE]*|true|false|nothing")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one case on one engine. `why` is the reason of a skip, or an error."""
+    """The outcome of one case on one engine. `why` is the reason for a skip, or an error."""
 
     written: WrittenCase
     engine: str
@@ -45,9 +35,9 @@ class Outcome:
 def run_cases(
     cases: Iterable[WrittenCase], engines: Sequence[str], *, skip_unknown: bool = False
 ) -> Iterator[Outcome]:
-    """Run every case on one engine after the other; what asks Spark comes last, for all cases at once.
+    """Run every case on one engine after the other; requests to Spark come last, for all cases at once.
 
-    A kind nobody knows has failed, unless such cases are to be skipped.
+    A case of an unknown kind fails, unless such cases are to be skipped.
     """
     cases = list(cases)
     for engine in engines:
@@ -68,21 +58,24 @@ def run_cases(
 
 
 class _Unknown(Exception):  # noqa: N818  (it never leaves this module)
-    """Nobody knows this kind of case; the text says so."""
+    """Raised for an unknown kind of case."""
 
 
 def _handler(language: str, kind: str) -> Handler:
-    home = FAMILIES.get(language.partition("-")[0])
-    if home is None or importlib.util.find_spec(home) is None:
-        raise _Unknown(f"the language {language!r} is not known")
-    handlers: Mapping[str, Handler] = importlib.import_module(home).HANDLERS
-    if kind not in handlers:
+    try:
+        own, _ = language_and_part(language)
+    except InputError as problem:
+        if problem.code != "unknown-language":
+            raise
+        raise _Unknown(f"the language {language!r} is not known") from None
+    kinds: Mapping[str, Handler] = own.on("cases")
+    if kind not in kinds:
         raise _Unknown(f"the kind {kind!r} of the language {language!r} is not known")
-    return handlers[kind]
+    return kinds[kind]
 
 
 def prepared(written: WrittenCase, engine: str, *, skip_unknown: bool = False) -> Outcome | Asked:
-    """What became of a case, or what it asks of Spark."""
+    """The outcome of a case, or its request to Spark."""
     if written.problem:
         return Outcome(written, engine, "failed", written.problem)
     try:
@@ -90,13 +83,13 @@ def prepared(written: WrittenCase, engine: str, *, skip_unknown: bool = False) -
         done = handler(written.case, engine)
     except _Unknown as reason:
         return Outcome(written, engine, "skipped" if skip_unknown else "failed", str(reason))
-    except Exception as error:  # noqa: BLE001  (whatever is wrong with one case, the others are run)
+    except Exception as error:  # noqa: BLE001  (one bad case must not stop the others)
         return _without_answer(written, engine, error)
     return done if isinstance(done, Asked) else _compared(written, engine, *done)
 
 
 def answered(written: WrittenCase, engine: str, asked: Asked, answer: object) -> Outcome:
-    """What became of a case that asked Spark; the answer may be an error."""
+    """The outcome of a case that ran on Spark; the result may be an error."""
     try:
         if isinstance(answer, TocsinError):
             return _compared(written, engine, *asked.refused(answer))
@@ -122,7 +115,7 @@ def _told(error: Exception) -> str:
         return str(error)
     if "pyspark" in sys.modules:
         # Imported here, because it loads Spark.
-        from tocsin.spark.failures import explain_failure, is_from_spark
+        from tocsin.spark.session.failures import explain_failure, is_from_spark
 
         if is_from_spark(error):
             return explain_failure(error)
@@ -143,7 +136,7 @@ def same(expected: object, got: object) -> bool:
 
 
 def described(outcome: Outcome) -> str:
-    """A failure in words: where the case is, what it is about, and what came out instead."""
+    """A failure in words: where the case is, what it is about, and the actual result."""
     case = outcome.written.case
     lines = [f"FAILED {case['id']} ({case['kind']}, {outcome.engine}) {outcome.written.place}"]
     if case.get("expression"):
@@ -192,7 +185,7 @@ def _inline(value: object) -> str:
         return "[" + ", ".join(_inline(part) for part in value) + "]"
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "nothing"}[value]
-    # In quotes only where it would look like something else.
+    # In quotes only where it would be ambiguous otherwise.
     plain = isinstance(value, Decimal) or (isinstance(value, str) and not _LIKE_ANOTHER.fullmatch(value))
     return str(value) if plain else repr(value)
 

@@ -35,6 +35,7 @@ import yaml
 
 from tocsin.cases.document import Document
 from tocsin.cases.model import Case
+from tocsin.languages.registry import DEFAULT
 
 KEYS = (
     *("name", "pattern", "language", "options", "key", "types", "sets"),
@@ -49,7 +50,7 @@ Fields = dict[str, tuple[yaml.Node, yaml.Node]]
 
 
 def full_case(document: Document, node: yaml.Node, fields: Fields) -> Case:
-    """The full form of a case in short form, whose keys are known to be right."""
+    """The full form of a case in short form, whose keys have been checked."""
     if "pattern" not in fields:
         document.fail(node, "this case has no pattern", "add pattern: '…'", "missing-key")
     answers = [key for key in ("matches", "error") if key in fields]
@@ -59,7 +60,7 @@ def full_case(document: Document, node: yaml.Node, fields: Fields) -> Case:
     own = {key: document.value(value) for key, (_, value) in fields.items()}
     case = {
         "id": str(own.get("name") or f"line {document.line(node)}"),
-        "language": own.get("language") or "core",
+        "language": own.get("language") or DEFAULT,
         "expression": own["pattern"],
         **{key: own[key] for key in ("options", "key", "types", "sets") if own.get(key) is not None},
     }
@@ -77,7 +78,7 @@ def full_case(document: Document, node: yaml.Node, fields: Fields) -> Case:
 
 
 def _event(document: Document, node: yaml.Node, number: int, numbers: dict[str, int]) -> dict[str, Any]:
-    """An event in full; a name it has is noted in `numbers`."""
+    """An event in full form; its name, if any, is recorded in `numbers`."""
     written = document.value(node)
     if isinstance(written, dict) and "type" not in written and len(written) == 1:
         ((name, written),) = written.items()
@@ -130,7 +131,7 @@ def _value(text: str) -> int | float | str | bool | None:
 
 
 def _match(document: Document, node: yaml.Node, count: int, numbers: dict[str, int]) -> dict[str, Any]:
-    """A match in full, with the numbers of events that were given by name."""
+    """A match in full form, with names of events replaced by their numbers."""
     written = document.value(node)
     match = written if isinstance(written, dict) else {"events": written}
     if not isinstance(match.get("events"), list):

@@ -1,4 +1,4 @@
-"""The command line: `tocsin COMMAND …`. One module a command, each with `add_parser` and `run`.
+"""The command line: `tocsin COMMAND …`. One module per command, each with `add_parser` and `run`.
 
 Results go to standard output, errors to standard error. The exit code is 0 if all went well, 1 if a test failed,
 --strict found something, engines disagree or a stream failed, 2 if something the user gave is wrong, 3 if Tocsin
@@ -36,18 +36,18 @@ tocsin COMMAND --help shows more of each. TOCSIN_DEBUG=1 shows where in Tocsin a
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the result is the exit code."""
+    """Run one command; returns the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # not every terminal has every sign
+            stream.reconfigure(errors="backslashreplace")  # not every terminal can show every character
     try:
         return _run(given)
     except KeyboardInterrupt:
         print("tocsin: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # Whoever reads our output has read enough, as in `tocsin … | head`.
+        # The reader of our output has closed the pipe, as in `tocsin … | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
@@ -72,14 +72,14 @@ def _run(arguments: list[str]) -> int:
         module.add_parser(subparsers)
     try:
         options = parser.parse_args(arguments)
-    except SystemExit as done:  # argparse has said what is wrong, or what was asked for
+    except SystemExit as done:  # argparse has printed the error, or the help
         return int(done.code or 0)
     result: int = modules[options.command].run(options)
     return result
 
 
 def _modules(arguments: Sequence[str]) -> dict[str, ModuleType]:
-    """The commands; only the one that is meant, if it is clear which, because some take long to load."""
+    """The commands; only the requested one if that is clear, because some are slow to load."""
     named = [argument for argument in arguments if not argument.startswith("-")][:1]
     wanted = named if named and named[0] in COMMANDS else COMMANDS
     homes = {name: f"{__name__}.{name}" for name in wanted}
@@ -89,12 +89,12 @@ def _modules(arguments: Sequence[str]) -> dict[str, ModuleType]:
 
 
 def _told(error: Exception) -> tuple[str, int]:
-    """What to tell the user of an error, and the exit code."""
+    """The message to show for an error, and the exit code."""
     if isinstance(error, TocsinError):
         return str(error), 1 if isinstance(error, StreamError) else 2
     if "pyspark" in sys.modules:
         # Imported here, because it loads Spark.
-        from tocsin.spark.failures import explain_failure, is_from_spark
+        from tocsin.spark.session.failures import explain_failure, is_from_spark
 
         if is_from_spark(error):
             return explain_failure(error), 2

@@ -17,9 +17,10 @@ from tocsin.bench.measure import Measurement, Request, Skipped, measure
 from tocsin.bench.peers import bench_folder, install_flink
 from tocsin.bench.table import table
 from tocsin.bench.workloads import MANY, MINUTE, UNSUPPORTED, USUAL, WORKLOADS, Workload, workload
-from tocsin.cli.texts import columns, section
+from tocsin.cli.texts import section
 from tocsin.errors import InputError, did_you_mean
 from tocsin.events.time import parse_duration
+from tocsin.explain.render.layout import columns
 
 WIDE = 200  # characters in a line of the table
 _ROUNDS, _SECONDS = 6, 10.0  # of each engine on each workload at least, unless the command says it
@@ -92,7 +93,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure and print; 1 if an engine failed or found something else than it should."""
+    """Measure and print; 1 if an engine failed or its result was wrong."""
     if options.list:
         _list()
         return 0
@@ -110,7 +111,7 @@ def run(options: argparse.Namespace) -> int:
         elif isinstance(event, Skipped):
             print(f"left out: {event.says}", file=sys.stderr)
         else:
-            # What comes of it follows on the same line.
+            # The result follows on the same line.
             print(f"{event.says}: ", end="", file=sys.stderr, flush=True)
     if not options.json:
         _print_table(measured)
@@ -202,7 +203,7 @@ def _workloads(names: str | None, patterns: str | None) -> list[Workload]:
 
 
 def _engines(names: str | None) -> list[Engine]:
-    """The engines that are named and can be used; those that cannot are said to be left out."""
+    """The named engines that can be used; prints which ones are left out."""
     wanted = _names(names) if names is not None else list(ENGINES)
     for name in wanted:
         if name not in ENGINES:
@@ -231,6 +232,6 @@ def _milliseconds(text: str) -> int:
 
 def _all_cores() -> int:
     # Imported here, because it loads Spark.
-    from tocsin.spark.session import available_cores
+    from tocsin.spark.session.session import available_cores
 
     return available_cores()

@@ -1,56 +1,53 @@
-"""`tocsin check FILE…`: what can be known of subscriptions, machines and correlations before they run."""
+"""`tocsin check FILE…`: static analysis of patterns, subscriptions, machines and correlations."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from tocsin.algebra.completion.expression import Reading
-from tocsin.algebra.correlation.types import Types
-from tocsin.cli.check_ecl import Asked, EclFile, ask_contains, ask_equal, check_ecl, read_ecl
-from tocsin.cli.check_ecl_shown import ecl_data, show_ecl, trace_data
-from tocsin.cli.check_ksu import (
-    Filter,
-    KsuFile,
-    ask_alike,
-    check_ksu,
-    ksu_data,
-    read_assembly,
-    read_ksu,
-    read_types,
-    show_ksu,
-)
-from tocsin.cli.texts import chosen, in_file, read_text, section
-from tocsin.errors import InputError, PipelineError, TocsinError, did_you_mean
+from tocsin.cli.pattern import BESIDE, add_files_beside, takers_of, together
+from tocsin.cli.texts import chosen, read_text
+from tocsin.errors import InputError, TocsinError, did_you_mean
+from tocsin.explain import CheckReport
+from tocsin.explain.check_report import Comparison
+from tocsin.explain.check_texts import link_texts, parse_to_check, report_on
+from tocsin.explain.compare_named import ask
+from tocsin.explain.parsed_text import ParsedText
+from tocsin.languages.attached import Attached
+from tocsin.languages.builtin import LANGUAGES
+from tocsin.languages.language import Language
+from tocsin.languages.registry import language, language_of_file, option_of_file
 
 _HELP = """\
-.ecl files hold ECL subscriptions, or a machine written by hand; .cor files hold KSU correlations.
-Every answer comes with the shortest trace of events that shows it.
+The ending of a file says its language. .tocsin files hold a pattern, .ecl files ECL subscriptions or a machine written
+by hand, .cor files KSU correlations. Every answer comes with the shortest trace of events that shows it.
 
 examples:
+  tocsin check cold_room.tocsin
   tocsin check fuel.ecl
   tocsin check fuel.ecl by_hand.ecl --equal Low Hand
   tocsin check *.cor --types avionics.idl --assembly avionics.cad --strict
 """
-
-File = EclFile | KsuFile
+_Given = TypeVar("_Given")
+_Found = TypeVar("_Found")
 
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         "check",
-        help="find out what subscriptions can and cannot do",
-        description="Answer questions about ECL subscriptions and machines, and about KSU correlations.",
+        help="find out what patterns and subscriptions can and cannot do",
+        description="Answer questions about patterns, ECL subscriptions and machines, and KSU correlations.",
         epilog=_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a .ecl or .cor file")
+    endings = ", ".join(ending for one in LANGUAGES for ending in one.endings)
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=f"a file of patterns: {endings}")
+    parser.add_argument("--language", metavar="NAME", help="of files whose ending does not say it")
     for option, what in {
         "--equal": "only ask whether A and B do the same",
         "--contains": "only ask whether A accepts all that B accepts",
@@ -61,159 +58,105 @@ def add_parser(subparsers: Any) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="how ECL is read, as in unless_tie=failure or loop_ends=success",
+        help="how the languages that have this option are read, as in unless_tie=failure or loop_ends=success",
     )
-    parser.add_argument(
-        "--types", type=Path, metavar="FILE", help="the event types of .cor files, an .idl file"
-    )
-    parser.add_argument(
-        "--assembly", type=Path, metavar="FILE", help="the connections of .cor files, a .cad file"
-    )
+    add_files_beside(parser)
     parser.add_argument("--strict", action="store_true", help="exit with 1 if there are warnings")
     parser.add_argument("--json", action="store_true", help="give the answers as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the answers; 1 if there are warnings and --strict is given, 2 if a file has mistakes."""
-    reading = Reading.of(chosen(options.option))
-    types = read_types(options.types)
-    files, problems = list[File](), list[str]()
-    for path in options.files:
-        try:
-            files.append(_read(path, reading, types))
-        except TocsinError as problem:
-            problems.append(str(problem))
+    """Print the results; 1 if there are warnings and --strict is given, 2 if a file has mistakes."""
+    problems: list[str] = []
+    files = list(_each(lambda path: (path, _language(path, options)), options.files, problems))
+    read = _options([own for _, own in files], options, every_file_known=not problems)
+    texts = list(_each(lambda file: _parsed(*file, read[file[1].name]), files, problems))
     if problems:
         print("\n\n".join(problems), file=sys.stderr)
         return 2
-    libraries = [given for given in files if isinstance(given, KsuFile)]
-    if not libraries and (options.types or options.assembly):
-        raise InputError("bad-option", "--types and --assembly are about .cor files, and there is none")
-    assembly = read_assembly(options.assembly, libraries, types)
-    files = [replace(given, assembly=assembly) if isinstance(given, KsuFile) else given for given in files]
-    questions = [("equal", *pair) for pair in options.equal] + [
-        ("contains", *pair) for pair in options.contains
-    ]
-    if questions:
-        warned = _answer(questions, files, options.json)
+    linked, reports_of_files = link_texts(texts)
+    if options.equal or options.contains:
+        answers = [ask("equal", tuple(pair), linked) for pair in options.equal]
+        answers += [ask("contains", tuple(pair), linked) for pair in options.contains]
+        _print_answers(answers, options.json)
+        warned = not all(answer.holds for answer in answers)
     else:
-        checked = [_checked(given) for given in files]
-        if assembly is not None:
-            checked.append(_Checked(str(options.assembly), in_file(assembly.warnings, str(options.assembly))))
-        _print(checked, options.json)
-        warned = any(one.warnings for one in checked)
+        reports = [*map(report_on, linked), *reports_of_files]
+        _print_reports(reports, options.json)
+        warned = any(report.findings for report in reports)
     return 1 if warned and options.strict else 0
 
 
-def _read(path: Path, reading: Reading, types: Types | None) -> File:
-    match path.suffix:
-        case ".ecl":
-            return read_ecl(read_text(path), str(path), path.stem, reading)
-        case ".cor":
-            return read_ksu(read_text(path), str(path), types)
-        case ".idl" | ".cad":
-            option = "--types" if path.suffix == ".idl" else "--assembly"
-            hint = f"name a .cor file, and {option} {path}"
-            raise InputError("bad-file", f"{path} says nothing by itself", hint=hint)
-        case _:
-            hint = "ECL is in .ecl files, KSU in .cor files"
-            raise InputError("bad-file", f"it is not clear what is in {path}", hint=hint)
+def _each(
+    function: Callable[[_Given], _Found], given: Iterable[_Given], problems: list[str]
+) -> Iterator[_Found]:
+    """The results of a function; errors are collected in `problems`, so that all mistakes are shown."""
+    for one in given:
+        try:
+            yield function(one)
+        except TocsinError as problem:
+            problems.append(str(problem))
 
 
-# --- everything about each file ---------------------------------------------------------------------
+def _language(path: Path, options: argparse.Namespace) -> Language:
+    """The language of a file, by its ending or from the command line."""
+    found = language_of_file(path)
+    if found is not None:
+        return found
+    if options.language is not None:
+        return language(options.language)
+    attached = option_of_file(path)
+    if attached is not None:
+        own, option = attached
+        hint = f"name a {own.endings[0]} file, and --{option} {path}" if own.endings else f"--{option} {path}"
+        raise InputError("bad-file", f"{path} says nothing by itself", hint=hint)
+    known = ", ".join(f"{one.title} is in {ending} files" for one in LANGUAGES for ending in one.endings)
+    hint = f"{known}; say --language for others"
+    raise InputError("bad-file", f"it is not clear what is in {path}", hint=hint)
 
 
-@dataclass(frozen=True, slots=True)
-class _Checked:
-    """What there is to say of a file: warnings, headings with texts for people, and data for programs."""
-
-    file: str
-    warnings: list[PipelineError]
-    shown: Sequence[tuple[str, str]] = ()
-    data: dict[str, Any] | None = None
-
-
-def _checked(given: File) -> _Checked:
-    if isinstance(given, EclFile):
-        of_ecl = check_ecl(given)
-        warnings = in_file(of_ecl.warnings, given.file)
-        return _Checked(given.file, warnings, list(show_ecl(of_ecl)), ecl_data(of_ecl))
-    of_ksu = check_ksu(given)
-    warnings = in_file(given.library.warnings, given.file)
-    return _Checked(given.file, warnings, list(show_ksu(of_ksu)), ksu_data(of_ksu))
-
-
-def _print(checked: Sequence[_Checked], as_json: bool) -> None:
-    if as_json:
-        files = [
-            {"file": one.file, **(one.data or {}), "warnings": [_warning_data(w) for w in one.warnings]}
-            for one in checked
-        ]
-        print(json.dumps({"files": files}, indent=2, ensure_ascii=False))
-        return
-    for one in checked:
-        if len(checked) > 1:
-            print(f"{one.file}\n")
-        for title, text in one.shown:
-            section(title, text)
-        section("warnings", "\n\n".join(map(str, one.warnings)) or "none")
-
-
-def _warning_data(warning: PipelineError) -> dict[str, Any]:
-    line, column = (None, None) if warning.span is None else warning.span.line_column
+def _options(
+    owns: Sequence[Language], options: argparse.Namespace, *, every_file_known: bool
+) -> Mapping[str, Any]:
+    """The options of each language, by its name; an option goes to the languages that have it, and must go to one."""
+    beside = {name: path for name in BESIDE if (path := getattr(options, name)) is not None}
+    asked = together(chosen(options.option), {name: Attached.of(path) for name, path in beside.items()})
+    distinct = {own.name: own for own in owns}
+    for name in asked if every_file_known else ():
+        if any(name in own.option_names for own in distinct.values()):
+            continue
+        if name in beside:
+            raise InputError("bad-option", f"no file here takes --{name}", hint=takers_of(name))
+        names = [known for own in distinct.values() for known in own.option_names]
+        titles = " and ".join(own.title for own in distinct.values())
+        hint = did_you_mean(name, names, f"there are {', '.join(names)}")
+        raise InputError("unknown-option", f"there is no option {name!r} of {titles}", hint=hint)
+    if options.language is not None and every_file_known and all(map(language_of_file, options.files)):
+        message = "--language is for files whose ending does not say it, and there is none"
+        raise InputError("bad-option", message, hint="leave it out, or rename the file")
     return {
-        "code": warning.code,
-        "message": warning.message,
-        "file": warning.file,
-        "line": line,
-        "column": column,
-        "hint": warning.hint,
+        name: own.options_of({key: value for key, value in asked.items() if key in own.option_names})
+        for name, own in distinct.items()
     }
 
 
-# --- questions about two ----------------------------------------------------------------------------
+def _parsed(path: Path, own: Language, options: Any) -> ParsedText:
+    return parse_to_check(read_text(path), own, options, name=path.stem, file=str(path))
 
 
-def _answer(questions: Sequence[tuple[str, str, str]], files: Sequence[File], as_json: bool) -> bool:
-    """Answer questions about two; whether one was answered with no, which counts as a warning."""
-    answers = []
-    for question, left, right in questions:
-        holds, witness, words = _ask(question, _find(left, files), _find(right, files))
-        answers.append({"question": question, "of": [left, right], "holds": holds, "witness": witness})
-        if not as_json:
-            print(f"{'yes' if holds else 'no'}: {words}")
+def _print_reports(reports: Sequence[CheckReport], as_json: bool) -> None:
     if as_json:
-        print(json.dumps({"answers": answers}, indent=2, ensure_ascii=False))
-    return not all(answer["holds"] for answer in answers)
+        print(json.dumps({"files": [one.to_dict() for one in reports]}, indent=2, ensure_ascii=False))
+        return
+    for one in reports:
+        if len(reports) > 1:
+            print(f"{one.file}\n")
+        print(f"{one}\n")
 
 
-_Found = tuple[File, Asked | Filter]
-
-
-def _find(name: str, files: Sequence[File]) -> _Found:
-    """What a name stands for in one of the files."""
-    known: list[_Found] = [(given, one) for given in files for one in given.asked]
-    found = [(given, one) for given, one in known if one.name == name]
-    if len(found) > 1:
-        places = " and ".join(given.file for given, _ in found)
-        raise InputError("duplicate-name", f"there is more than one {name}, in {places}", hint="rename one")
-    if not found:
-        hint = did_you_mean(name, [one.name for _, one in known])
-        raise InputError("unknown-name", f"there is no {name} in these files", hint=hint)
-    return found[0]
-
-
-def _ask(question: str, left: _Found, right: _Found) -> tuple[bool, Any, str]:
-    """Whether it holds, the trace that shows that it does not, and the answer in words."""
-    match left, right:
-        case (EclFile() as given, Asked() as one), (_, Asked() as other):
-            ask = ask_equal if question == "equal" else ask_contains
-            answer, words = ask(one, other, given.reading)
-            return answer.holds, trace_data(answer.witness), words
-        case (_, Filter() as one), (_, Filter() as other) if question == "equal":
-            trace, words = ask_alike(one, other)
-            return trace is None, trace, words
-        case (_, one), (_, other):
-            hint = "--equal is for two of one language, --contains for ECL"
-            message = f"--{question} cannot be asked of {one.name} and {other.name}"
-            raise InputError("bad-question", message, hint=hint)
+def _print_answers(answers: Sequence[Comparison], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"answers": [one.to_dict() for one in answers]}, indent=2, ensure_ascii=False))
+        return
+    for one in answers:
+        print(one)

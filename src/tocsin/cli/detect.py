@@ -7,17 +7,17 @@ import json
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
-from tocsin.cli.check_ksu import read_types
-from tocsin.cli.pattern import GivenPattern, add_pattern, given_pattern
-from tocsin.cli.texts import located, read_text
+from tocsin.cli.pattern import GivenPattern, add_files_beside, add_pattern, given_pattern, together
+from tocsin.compile.family import KnownEvents
+from tocsin.compile.plan_texts import plan_texts
 from tocsin.errors import InputError
-from tocsin.spark.completion import Ports, compile_texts, ports_of, read_library, read_program
+from tocsin.languages.registry import language
 
-SHOWN = 100  # matches in a table, if not said otherwise
+SHOWN = 100  # matches in a table, by default
 EVENTS = 12  # events of a match in a table
 WIDE = 160  # characters in a line of a table that no terminal shows
 _HELP = """\
@@ -32,7 +32,6 @@ examples:
   tocsin detect 'repeat {push(low) {<altitude < 500>}}' --language ecl --from flight.csv
   tocsin detect @latest.cor --types events.idl --ports 'Latest.a=GPS.out1,Latest.b=INS.out1' --from flight.csv
 """
-_KSU = ("types", "assembly", "ports")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -62,13 +61,17 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--source", metavar="COLUMN", help="the device or port an event is from; else `source`"
     )
-    parser.add_argument("--types", type=Path, metavar="FILE", help="the event types of KSU, an .idl file")
-    parser.add_argument("--assembly", type=Path, metavar="FILE", help="the connections of KSU, a .cad file")
+    add_files_beside(parser)
     parser.add_argument(
         "--ports", metavar="C.E=SOURCE,…", help="instead: where event E of correlation C comes from"
     )
     parser.add_argument(
         "--limit", type=int, metavar="N", help=f"show the first N matches; {SHOWN} in a table"
+    )
+    parser.add_argument(
+        "--verbose",
+        action="store_true",
+        help="say by which route events are read and brought together, and why by no faster one",
     )
     parser.add_argument(
         "--output",
@@ -83,36 +86,38 @@ def run(options: argparse.Namespace) -> int:
     if options.limit is not None and options.limit < 1:
         raise InputError("bad-option", f"--limit cannot be {options.limit}", hint="a number from 1 on")
     given = given_pattern(options)
-    pattern = _read(given, options)  # before Spark is started, which takes seconds
+    given = _read(given, options)  # before Spark is started, which takes seconds
     # Imported here, because it loads Spark.
-    from tocsin.spark.detect import detect
-    from tocsin.spark.failures import quiet_spark_errors
-    from tocsin.spark.files import file_format, read_file, whole_path
-    from tocsin.spark.session import local_session
+    from tocsin.spark.detect import detect, route
+    from tocsin.spark.events.event_files import file_format, read_file, whole_path
+    from tocsin.spark.options import Columns, Run
+    from tocsin.spark.session.failures import quiet_spark_errors
+    from tocsin.spark.session.session import local_session
 
     path = whole_path(options.file)
     format = file_format(options.file, options.format)
     quiet_spark_errors()
     session = local_session()
-    frame = read_file(session, path, format)  # says what is wrong with the file, if anything is
+    frame = read_file(session, path, format)  # reports what is wrong with the file, if anything
     key = _names(options.key)
+    columns = Columns(options.event_type, options.id, options.source, options.time_unit)
+    asked: list[Any] = [given.text, columns, given.options]
+    named = {
+        "language": given.language,
+        "matches": options.matches,
+        "take": options.take,
+        "time": _time(options.time),
+        "type": options.type,
+        "key": key,
+    }
+    events: Any = frame
+    if format == "parquet":
+        events = path
+        asked.append(Run(spark=session))
     with given.located():
-        matches = detect(
-            path if format == "parquet" else frame,
-            spark=session,
-            language=given.language,
-            options=given.options,
-            matches=options.matches,
-            take=options.take,
-            time=_time(options.time),
-            type=options.type,
-            event_type=options.event_type,
-            key=key,
-            id=options.id,
-            source=options.source,
-            time_unit=options.time_unit,
-            **pattern,
-        )
+        if options.verbose:
+            print(route(events, *asked, **named), file=sys.stderr)
+        matches = detect(events, *asked, **named)
     limit = options.limit or (SHOWN if options.output == "table" else None)
     ordered = matches.orderBy("end", "start", "match_id")
     rows = (ordered if limit is None else ordered.limit(limit + 1)).toArrow().to_pylist()
@@ -127,52 +132,15 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _read(given: GivenPattern, options: argparse.Namespace) -> dict[str, Any]:
-    """The pattern, free of mistakes, and the event types and ports it needs, as `detect` takes them."""
-    for name in _KSU:
-        if getattr(options, name) is not None and given.language != "ksu":
-            message = f"--{name} means nothing to the language {given.language}"
-            raise InputError("unknown-option", message, hint="it is for KSU correlations")
-    if not given.sends:
-        given.parse()
-        return {"pattern": given.text}
-    if given.language == "ecl":
-        with given.located():
-            return {"pattern": read_program(given.text, given.options)}
-    return _read_correlations(given, options)
-
-
-def _read_correlations(given: GivenPattern, options: argparse.Namespace) -> dict[str, Any]:
-    types = read_types(options.types)
+def _read(given: GivenPattern, options: argparse.Namespace) -> GivenPattern:
+    """The pattern, checked, with the ports it is bound to among the options of its language."""
+    ports = {} if options.ports is None else {"ports": options.ports}
+    whole = replace(given, options=together(given.options, ports))
+    language(given.language).options_of(whole.options)
     with given.located():
-        library = read_library(given.text, types)
-    ports = _ports(options.ports)
-    if options.assembly is not None:
-        if ports is not None:
-            raise InputError("bad-option", "--ports and --assembly say the same thing", hint="keep one")
-        text = read_text(options.assembly)
-        with located(str(options.assembly)):
-            ports = ports_of(text, [library], types)
-    with given.located():
-        # Only for its mistakes: which columns there are, Spark has to tell.
-        compile_texts({"": library}, "ksu", options=given.options, kinds={}, types=types, ports=ports)
-    return {"pattern": library, "types": types, "ports": ports}
-
-
-def _ports(text: str | None) -> Ports | None:
-    """The sources of `--ports`: for each correlation and each of its events, where that comes from."""
-    if text is None:
-        return None
-    found: dict[str, dict[str, str]] = {}
-    for binding in _names(text) or ():
-        end, equals, source = (part.strip() for part in binding.partition("="))
-        correlation, dot, event = end.partition(".")
-        if not (correlation and dot and event and equals and source):
-            hint = "write Correlation.event=source, as in Latest.a=GPS.out1"
-            raise InputError("bad-option", f"--ports {binding} binds no event to a source", hint=hint)
-        if found.setdefault(correlation, {}).setdefault(event, source) != source:
-            raise InputError("bound-twice", f"--ports binds {end} twice", hint="keep one of them")
-    return found
+        # Only for its mistakes: the columns are known only to Spark.
+        plan_texts([whole.named_text], KnownEvents())
+    return whole
 
 
 def _names(text: str | None) -> list[str] | None:
@@ -260,12 +228,12 @@ def _events(constituents: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _role(constituent: Mapping[str, Any]) -> str:
-    """The name that the pattern used; ECL has none for an event, and its type says more."""
+    """The name that the pattern uses for an event; for ECL, which has none, the type."""
     return str(constituent["type"] if constituent["role"] == "event" else constituent["role"])
 
 
 def _sent(row: Mapping[str, Any]) -> str:
-    """The attributes of an event that was sent; the value of a constant and of all other rows."""
+    """The attributes of an event that was sent; for constants and all other rows, the value."""
     for table, attributes in (row.get("output") or {}).items():
         if attributes is not None and table != "constant":
             return _attributes(attributes)

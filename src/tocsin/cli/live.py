@@ -1,4 +1,4 @@
-"""A stream on a terminal: what it reads, finds and remembers, as it runs."""
+"""A stream on a terminal: what it reads, finds and keeps, while it runs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rich.live import Live as Shown
 from rich.table import Table
 from rich.text import Text
 
-from tocsin.spark.counters import Counters
-from tocsin.spark.seen import Seen
+from tocsin.spark.observe.counters import Counters
+from tocsin.spark.observe.record import Seen
 
 _SPAN = 10.0  # seconds over which the rate of events is taken
 
@@ -63,7 +63,7 @@ class Live:
 
     @property
     def rate(self) -> float:
-        """Events a second, of late; in a stream to which nothing comes it sinks."""
+        """The recent rate of events a second; it falls while no events arrive."""
         (first, before), (_, now) = self._read[0], self._read[-1]
         return (now - before) / max(time.monotonic() - first, 1e-3)
 
@@ -77,7 +77,7 @@ class Live:
 def _tables(
     seen: Seen, sources: dict[str, Counters], matches: dict[str, int], rate: float
 ) -> list[Table | Text]:
-    """What is shown of a stream: a line for the whole, and tables of sources, subscriptions and state."""
+    """The display of a stream: a line for the whole, and tables of sources, subscriptions and state."""
     until = seen.until or "nothing yet"
     lag = "" if seen.lag is None else f", lag {_span(seen.lag)}"
     head = Text(
@@ -89,7 +89,7 @@ def _tables(
     behind = seen.behind
     for name in dict.fromkeys((*sources, *seen.reached)):
         one = sources.get(name)
-        counts = [getattr(one, use, "") for use in uses]  # nothing, of one that detection waits for
+        counts = [getattr(one, use, "") for use in uses]  # empty for one that detection waits for
         of_sources.add_row(
             Text(name),
             *(_number(count) for count in counts),
@@ -117,7 +117,7 @@ def _number(count: int | str) -> str:
 
 
 def _span(seconds: float | None) -> str:
-    """A span of time as a person says it, in at most two units."""
+    """A span of time in words, in at most two units."""
     if seconds is None:
         return ""
     if seconds < 60:

@@ -9,45 +9,58 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from tocsin.algebra.selection import Selection, Wanted
-from tocsin.algebra.subscription import Reading, Subscription
+from tocsin.algebra.tokens.selection import Selection, Wanted
+from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.cli.texts import chosen, given_text, located
+from tocsin.compile.family import NamedText
+from tocsin.errors import InputError
 from tocsin.events import Catalog
-from tocsin.languages.registry import LANGUAGES, SENDING, parse_subscription, selection_of
-from tocsin.spark.completion import check_options
+from tocsin.languages.attached import Attached
+from tocsin.languages.builtin import LANGUAGES
+from tocsin.languages.language import Context, Language
+from tocsin.languages.registry import DEFAULT, OURS, language, language_of_file, selection_of
 
-ENDINGS = {".ecl": "ecl", ".cor": "ksu"}
+# Options that are read from a file beside the pattern and have an argument of their own, with its help.
+BESIDE = {
+    "types": "the event types of correlations, an .idl file",
+    "assembly": "the connections of correlations, a .cad file",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class GivenPattern:
-    """A pattern as it was given, not yet read; `file` is None if it stood on the command line."""
+    """A pattern as given, not yet parsed; `file` is None if it was on the command line."""
 
     text: str
     file: str | None
     language: str
     options: Mapping[str, object]
-    selection: Selection | None = None  # which matches are wanted where the text does not say it
-
-    @property
-    def reading(self) -> Reading:
-        """How a language of patterns is read."""
-        return Reading.of(self.options)
+    selection: Selection | None = None  # which matches are wanted unless the text says so
 
     @property
     def sends(self) -> bool:
-        """Whether its language sends events, and does not only report matches."""
-        return self.language in SENDING
+        """Whether its language sends events instead of reporting matches."""
+        return language(self.language).sends
+
+    @property
+    def named_text(self) -> NamedText:
+        """The pattern in the form that is compiled."""
+        own = language(self.language)
+        name = "" if own.sends else "pattern"
+        return NamedText(own, name, self.text, self.options, self.selection)
 
     def parse(self, catalog: Catalog | None = None) -> Subscription:
-        """The subscription it stands for, in a language of patterns."""
+        """The parsed subscription, in a language that has them."""
+        own = language(self.language)
         with self.located():
-            return parse_subscription(
-                self.text, self.language, catalog=catalog, reading=self.reading, selection=self.selection
-            )
+            found = own.read(self.text, self.options, Context(catalog, self.selection))
+        if not isinstance(found, Subscription):
+            hint = "use one of a language that reports matches"
+            raise InputError("bad-pattern", f"{own.title} has no patterns to match", hint=hint)
+        return found
 
     def located(self) -> AbstractContextManager[None]:
-        """Mistakes of the pattern that come up inside name the file it is from."""
+        """A context in which mistakes in the pattern name its file."""
         return located(self.file)
 
 
@@ -62,7 +75,7 @@ def add_pattern(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--language",
         metavar="NAME",
-        help=f"{', '.join((*LANGUAGES, *SENDING))}; by the ending of a file (.ecl, .cor), else core",
+        help=f"{', '.join(OURS)}, or one of an installed package; by the ending of a file, else {DEFAULT}",
     )
     parser.add_argument(
         "--option",
@@ -83,24 +96,53 @@ def add_pattern(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_files_beside(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments for files that some languages read besides a pattern: `--types FILE` is `--option types=@FILE`."""
+    for name, what in BESIDE.items():
+        parser.add_argument(f"--{name}", type=Path, metavar="FILE", help=what)
+
+
+def files_beside(own: Language, options: argparse.Namespace) -> dict[str, object]:
+    """The language options given by such arguments; refused if the language has no option of that name."""
+    given = {name: path for name in BESIDE if (path := getattr(options, name, None)) is not None}
+    for name in given:
+        if own.beside().get(name) != "file":
+            hint = takers_of(name)
+            raise InputError("bad-option", f"{own.title} has no --{name}", hint=hint)
+    return {name: Attached.of(path) for name, path in given.items()}
+
+
+def takers_of(name: str) -> str:
+    """The languages that read an option from a file, as a hint."""
+    takers = [one.title for one in LANGUAGES if one.beside().get(name) == "file"]
+    return f"it is for texts of {' and '.join(takers)}"
+
+
 class _Pattern(argparse.Action):
-    """Keeps the pattern, and the language that its file is in; --language still has the last word."""
+    """Stores the pattern and the language of its file; --language takes precedence."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any
     ) -> None:
         namespace.pattern = values
         if namespace.language is None:
-            ending = Path(values).suffix if values.startswith("@") else ""
-            namespace.language = ENDINGS.get(ending, "core")
+            found = language_of_file(values[1:]) if values.startswith("@") else None
+            namespace.language = DEFAULT if found is None else found.name
 
 
 def given_pattern(options: argparse.Namespace) -> GivenPattern:
-    """The pattern of a command line."""
-    selection = selection_of(options.language, options.matches, options.take)
-    given = GivenPattern(*given_text(options.pattern), options.language, chosen(options.option), selection)
-    if given.sends:
-        check_options(given.language, given.options)
-    else:
-        Reading.of(given.options)
+    """The pattern of a command line; refuses options that its language does not have."""
+    own = language(options.language)
+    selection = selection_of(own, options.matches, options.take)
+    asked = together(chosen(options.option), files_beside(own, options))
+    given = GivenPattern(*given_text(options.pattern), own.name, asked, selection)
+    own.options_of(given.options)  # a mistake in a file given by an option is reported there
     return given
+
+
+def together(asked: Mapping[str, object], beside: Mapping[str, object]) -> dict[str, object]:
+    """All options; refuses one that is given in both ways."""
+    for name in beside:
+        if name in asked:
+            raise InputError("bad-option", f"--{name} and --option {name}=… are one option", hint="keep one")
+    return {**asked, **beside}

@@ -1,4 +1,4 @@
-"""Steps of a run on a terminal: the one that runs, and what came of those before it."""
+"""Steps of a run on a terminal: the current one, and the results of those before it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from tocsin.spark.seen import Seen
+from tocsin.spark.observe.record import Seen
 
 
 class Steps:
@@ -38,7 +38,7 @@ class Steps:
         for task in self._running.task_ids:
             self._running.remove_task(task)
         seconds = f"{time.monotonic() - self._began:.1f} s"
-        # What comes from the file is shown as it is: brackets in it are no mark-up.
+        # Text from the file is shown literally: brackets in it are not markup.
         self._console.print(f"✓ {self._step}: {result} ({seconds})", markup=False, highlight=False)
 
     def batch(self, seen: Seen) -> None:

@@ -1,4 +1,4 @@
-"""`tocsin rules`: change the rules of a stream that runs, through the folder that it watches."""
+"""`tocsin rules`: change the rules of a running stream, through the folder that it watches."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tocsin.algebra.subscription import Reading
 from tocsin.cli.pattern import add_pattern, given_pattern
-from tocsin.cli.texts import columns
+from tocsin.compile.family import KnownEvents, NamedText
+from tocsin.compile.plan_texts import family_of
 from tocsin.errors import TocsinError
-from tocsin.events import Catalog
-from tocsin.languages.registry import parse_subscription, selection_of
-from tocsin.runtime.rules import Change, Decision, Rule, changed
-from tocsin.spark.completion import draft_programs, read_library, read_program
-from tocsin.spark.rule_folder import Query, check_language, read_changes, read_query, write_change
+from tocsin.explain.render.layout import columns
+from tocsin.languages.registry import DEFAULT, language, selection_of
+from tocsin.runtime.stream.rule_book import Change, Decision, Rule, changed
+from tocsin.spark.rules.folder import Query, check_language, read_changes, read_query, write_change
 
 _HELP = """\
-FOLDER is what the query was told to watch: tocsin.detect(…, rules=FOLDER). A change is checked against the columns
+FOLDER is what the query was told to watch: tocsin.detect(…, tocsin.Rules(FOLDER)). A change is checked against the columns
 and the language of that query, and against the rules in the folder, before it is written. The query checks it once
 more; --checkpoint shows what it said.
 
@@ -60,7 +59,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write a change, or show what there is."""
+    """Write a change, or show the current rules."""
     if options.action == "list":
         return _from_checkpoint(options) if options.checkpoint else _from_folder(options)
     query = read_query(options.folder)
@@ -78,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
         said |= {name: value for name, value in rule._asdict().items() if name not in ("name", "since")}
         said["options"] = dict(rule.options)
     if query is not None or options.action == "add":
-        # Without a query nobody knows which rules it begins with.
+        # Without a query the initial rules are unknown.
         changed(there, Change(None, options.action, options.name, rule), 1)
     file = write_change(options.folder, said)
     known = "" if query is not None else "; no query has watched this folder yet, so columns were not checked"
@@ -87,23 +86,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(query: Query | None, rule: Rule) -> None:
-    """Refuse what a query would refuse, as far as that is known without it."""
-    language = rule.language or ("core" if query is None else query.language)
-    kinds = None if query is None else query.columns
+    """Refuse what a query would refuse, as far as that can be checked without it."""
     if query is not None:
         check_language(query.language, rule)
-    catalog = None if kinds is None else Catalog(common=kinds)
-    options = dict(rule.options)
-    if language == "ecl":
-        draft_programs({rule.name: read_program(rule.text, options)}, kinds, catalog or Catalog())
-    elif language == "ksu":
-        read_library(rule.text, None)
-    else:
-        selection = selection_of(language, rule.matches, rule.take)
-        reading = Reading.of(options)
-        parse_subscription(
-            rule.text, language, catalog=catalog, reading=reading, selection=selection, name=rule.name
-        )
+    own = language(rule.language or (DEFAULT if query is None else query.language))
+    selection = selection_of(own, rule.matches, rule.take)
+    text = NamedText(own, rule.name, rule.text, dict(rule.options), selection)
+    kinds = None if query is None else query.columns
+    family_of(own).check(text, KnownEvents(kinds))
 
 
 def _from_folder(options: argparse.Namespace) -> int:
@@ -125,8 +115,8 @@ def _from_folder(options: argparse.Namespace) -> int:
 
 def _from_checkpoint(options: argparse.Namespace) -> int:
     # Imported here, because they load Spark.
-    from tocsin.spark.checkpoint import read_rules
-    from tocsin.spark.session import local_session
+    from tocsin.spark.session.session import local_session
+    from tocsin.spark.stream.inspect import read_rules
 
     spark = local_session("tocsin rules")
     try:

@@ -62,11 +62,11 @@ def run(options: argparse.Namespace) -> int:
     # Imported here, because it loads Spark, and --help should not.
     from tocsin.cli.live import Live
     from tocsin.cli.progress import Steps
-    from tocsin.spark.failures import quiet_spark_errors
-    from tocsin.spark.metrics import Metrics
+    from tocsin.spark.observe.metrics import Metrics
     from tocsin.spark.pipeline import read_pipeline, run_pipeline
-    from tocsin.spark.pipeline.progress import Lines, Silent
-    from tocsin.spark.pipeline.warnings import pipeline_warnings
+    from tocsin.spark.pipeline.file.warnings import pipeline_warnings
+    from tocsin.spark.pipeline.report.progress import Lines, Silent
+    from tocsin.spark.session.failures import quiet_spark_errors
 
     pipeline = read_pipeline(options.file)
     _check_options(options, pipeline.stream is not None)

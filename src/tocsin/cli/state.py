@@ -1,4 +1,4 @@
-"""`tocsin state CHECKPOINT`: what a stream remembers."""
+"""`tocsin state CHECKPOINT`: the state of a stream."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def run(options: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.table import Table
 
-    from tocsin.spark.checkpoint import read_state
-    from tocsin.spark.session import some_session
+    from tocsin.spark.session.session import some_session
+    from tocsin.spark.stream.inspect import read_state
 
     with some_session("tocsin state") as spark:
         rows = read_state(spark, options.checkpoint).to_pylist()

@@ -1,4 +1,4 @@
-"""`tocsin warm`: compile the kernels now, and not when the first pattern is looked for."""
+"""`tocsin warm`: compile the kernels now instead of at the first detection."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add_parser(subparsers: Any) -> None:
 def run(_: argparse.Namespace) -> int:
     """Compile what is not compiled yet."""
     from tocsin.automata.execute import warm
-    from tocsin.spark.rehearsal import rehearse
+    from tocsin.spark.warm import rehearse
 
     began = time.monotonic()
     warm()

@@ -1,4 +1,4 @@
-"""What happened and when: event types, intervals, primitive and composite events."""
+"""Event types, intervals of time, primitive and composite events, and the policies that decide when events are used."""
 
 from tocsin.events.event import Composite, Constituent, Event, TimerEvent, total_order, trace
 from tocsin.events.time import (

@@ -1,22 +1,23 @@
-"""How certain it is that nothing earlier is still under way, from how far the sources have come and how late they are."""
+"""The probability that no earlier event is still in transit, from the progress and the delays of the sources."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from tocsin.events.lateness import Lateness
 from tocsin.events.sources import LONG_AGO, Sources
 
 
 class Certainty:
-    """What is known of several sources.
+    """Progress and delays of several sources.
 
-    A source delivers in the total order. So one that has delivered something later than an event has nothing
-    earlier under way; of one that has not, this is as likely as its delays so far say (`Lateness`). Any other
-    source can spoil an event, so each may take the same part of the risk: the chance that none does is the
-    product of the least of these likelihoods, once for each of them. (To multiply those of the sources that
-    lag is too bold: that a source lags makes it likelier that something is under way.) With a threshold of 1
-    only certainty counts, and delays are not looked at.
+    A source delivers in the total order. So once it has delivered something later than an event, it has nothing
+    earlier in transit; until then, the probability of that follows from its past delays (`Lateness`). Any other
+    source can overtake an event, so the risk is shared equally: the chance that none does is the smallest of
+    these probabilities, raised to the number of those sources. (Multiplying only the probabilities of the sources
+    that lag would be too optimistic: a lagging source is more likely to have something in transit.) With a
+    threshold of 1 only certainty counts, and delays are ignored.
     """
 
     def __init__(self, sources: Iterable[str], threshold: float = 1.0, *, same_source: bool = False) -> None:
@@ -26,15 +27,28 @@ class Certainty:
         self._lateness = {source: Lateness() for source in self.sources.reached}
         self._clock = LONG_AGO
 
+    def plain(self) -> tuple[Any, ...]:
+        """Everything recorded so far: ({source: latest end}, sources waited for, clock, {source: its delays})."""
+        delays = {source: one.delays for source, one in self._lateness.items()}
+        return dict(self.sources.reached), self.sources.counted, self._clock, delays
+
+    def go_on_from(self, plain: tuple[Any, ...]) -> None:
+        """Restore what `plain` returned for an instance with the same sources and threshold."""
+        reached, counted, clock, delays = plain
+        self.sources.reached = {source: reached[source] for source in self.sources.reached}
+        self.sources.counted = tuple(counted)
+        self._clock = clock
+        self._lateness = {source: Lateness(delays[source]) for source in self.sources.reached}
+
     def hear(self, source: str, end: int, now: int | None = None) -> None:
-        """A source has delivered something that ended then. Without `now` the latest end so far is the clock."""
+        """Record that a source delivered an event with this end. Without `now` the latest end so far is the clock."""
         if self.threshold < 1:
             self._clock = max(self._clock, end if now is None else now)
             self._lateness[source].add(self._clock - end)
         self.sources.note(source, end)
 
     def of(self, end: int, own: str | None = None) -> float:
-        """The chance that nothing that ends by `end` is under way; of the source `own` nothing is."""
+        """The probability that no event ending by `end` is in transit; the source `own` is known to have none."""
         if self._same_source and own is not None:
             return float(self.sources.reached[own] > end)
         others = [source for source in self.sources.counted if source != own]
@@ -45,7 +59,7 @@ class Certainty:
         return float(worst ** len(others))
 
     def until(self) -> int:
-        """The latest moment that is certain enough. Later ones are less certain, so halving finds it."""
+        """The latest time that is certain enough. Certainty falls with time, so bisection finds it."""
         low, high = self.sources.slowest - 1, max(self.sources.slowest, self._clock)
         if self.threshold == 1:
             return low

@@ -13,7 +13,7 @@ Nested = list["int | str | Nested"]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that was observed. `types` holds its type and every type and set that one belongs to."""
+    """A primitive event. `types` holds its type, and every type and set that this type belongs to."""
 
     id: int | str
     types: frozenset[str]
@@ -58,7 +58,7 @@ class Composite:
 
     @property
     def attributes(self) -> Mapping[str, Value]:
-        """The variables the pattern bound: what other patterns can ask of this event."""
+        """The variables the pattern bound, which other patterns read as attributes of this event."""
         return dict(self.variables)
 
     @property

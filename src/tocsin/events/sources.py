@@ -1,4 +1,4 @@
-"""The sources of events: how far each has come, which are waited for, and which have fallen silent."""
+"""The sources of events: the progress of each, which are waited for, and which have gone silent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LONG_AGO = -(1 << 62)
 
 
 class Sources:
-    """How far each of several sources has come, in microseconds.
+    """The latest end that each of several sources has delivered, in microseconds.
 
     >>> sources = Sources(["door", "thermometer"])
     >>> sources.note("door", 7_000_000)
@@ -23,7 +23,7 @@ class Sources:
         self.counted = tuple(self.reached)  # those that are waited for
 
     def check(self, source: str | None) -> str:
-        """The name of a source that is known; an error otherwise."""
+        """Return the name of a declared source, or raise an error."""
         if source is None:
             hint = "one of " + ", ".join(self.reached)
             raise InputError("no-source", "an event without a source cannot be waited for", hint=hint)
@@ -33,20 +33,20 @@ class Sources:
         return source
 
     def note(self, source: str, end: int) -> None:
-        """The source has delivered something that ended then."""
+        """Record that a source delivered an event with this end."""
         self.reached[source] = max(self.reached[source], end)
 
     @property
     def slowest(self) -> int:
-        """How far all have come."""
+        """The end that every source waited for has reached."""
         return min(self.reached[source] for source in self.counted)
 
     def silent(self, now: int, after: int) -> tuple[str, ...]:
-        """Those that are waited for, and were last heard of more than `after` before `now`."""
+        """The sources waited for whose latest end is more than `after` before `now`."""
         return tuple(source for source in self.counted if self.reached[source] < now - after)
 
     def leave_out(self, source: str) -> None:
-        """Wait for this one no longer."""
+        """Stop waiting for this source."""
         rest = tuple(other for other in self.counted if other != self.check(source))
         if not rest:
             message = f"{source!r} is the only source left to wait for"

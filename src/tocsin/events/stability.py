@@ -1,7 +1,7 @@
-"""When an event may be used: at once, when nothing earlier can still come, or when that is likely enough.
+"""When an event may be used: at once, when nothing earlier can still arrive, or when that is likely enough.
 
-Events of several sources travel on different ways, so they arrive late and out of order. A policy is told of
-every arrival and hands events out. It knows no patterns: an item is whatever the caller wants back.
+Events of several sources take different routes, so they arrive late and out of order. A policy receives every
+arrival and releases events. It knows nothing of patterns: an item is whatever the caller wants back.
 
 >>> waiting = policy("guaranteed", ["door", "thermometer"])
 >>> waiting.arrive("thermometer", "14 degrees", 2, (2,))
@@ -41,7 +41,7 @@ STABILITIES = ("all-sources", "same-source")
 
 @dataclass(frozen=True, slots=True)
 class Late(Generic[T]):
-    """An event that came too late to be used, and why."""
+    """An event that arrived too late to be used, and the reason."""
 
     item: T
     source: str | None
@@ -49,37 +49,37 @@ class Late(Generic[T]):
 
 
 class Policy(Protocol[T]):
-    """Decides when events are handed out. What arrived was handed out, is waiting, or is in `late`."""
+    """Decides when events are released. Every arrival has been released, is waiting, or is in `late`."""
 
     late: list[Late[T]]
 
     @property
     def watermark(self) -> int:
-        """Every event that ends by then has been handed out, so timers up to then may run out."""
+        """The time by which every event has been released, so that timers up to then may run out."""
 
     @property
     def waiting(self) -> int:
-        """How many events are held back."""
+        """The number of events held back."""
 
     def arrive(
         self, source: str | None, item: T | None, end: int, order: Order = (), now: int | None = None
     ) -> list[T]:
-        """Take an event (or a heartbeat, without an item) and hand out what may be used now.
+        """Accept an event (or a heartbeat, without an item) and return the events that may be used now.
 
         Args:
             end: when the event ended, in microseconds.
             order: the event's place in the total order.
-            now: when it arrived, by the clock on the wall. Without it the latest end so far is the clock.
+            now: when it arrived, in wall-clock time. Without it the latest end so far is the clock.
         """
 
     def advance(self, end: int) -> list[T]:
-        """Let time go on: nothing that ends by then is still to come."""
+        """Advance the watermark: no event that ends by `end` is still to come. Returns the events released."""
 
     def silent(self, now: int, after: int) -> tuple[str, ...]:
-        """The sources that have delivered nothing for longer than `after`, as seen at the time `now`."""
+        """The sources that, at the time `now`, have delivered nothing for longer than `after`."""
 
     def leave_out(self, source: str) -> list[T]:
-        """Wait for this source no longer. Its events are still taken, as long as they are in time."""
+        """Stop waiting for this source; its events are still accepted while they are in time. Returns the events released."""
 
 
 def policy(
@@ -90,13 +90,13 @@ def policy(
     threshold: float | None = None,
     whole_moments: bool = False,
 ) -> Policy[Any]:
-    """The detection policy of this name over these sources.
+    """The detection policy with this name, over these sources.
 
     >>> policy("probabilistic", ["door"], threshold=0.95).watermark < 0
     True
 
     Args:
-        whole_moments: hand out events only when nothing else can end at the same moment. A pattern with named composites or
+        whole_moments: release events only when nothing else can end at the same moment. A pattern with named composites or
             parallel parts needs that: the last event of a moment may complete a composite that comes before the others.
             Best effort detection never waits.
     """
@@ -124,7 +124,7 @@ def policy(
 
 
 class BestEffort(Generic[T]):
-    """Hands every event out as it arrives; what is late shows only in what the detector makes of it."""
+    """Releases every event as it arrives; a late one shows only in the matches that the detector finds."""
 
     def __init__(self, sources: Iterable[str] = ()) -> None:
         self.late: list[Late[T]] = []
@@ -137,7 +137,7 @@ class BestEffort(Generic[T]):
     ) -> list[T]:
         if source in self._sources.reached:
             self._sources.note(source, end)
-        # More events may come at the very same moment, and timers come after them.
+        # More events may end at this very moment, and timers come after them.
         self.watermark = max(self.watermark, end - 1)
         return [] if item is None else [item]
 
@@ -154,14 +154,14 @@ class BestEffort(Generic[T]):
 
 
 class WhenStable(Generic[T]):
-    """Hands events out in the total order, each when it is certain enough that nothing earlier comes (`Certainty`).
+    """Releases events in the total order, each once it is certain enough that nothing earlier will arrive (`Certainty`).
 
-    The first event that waits is handed out when that chance reaches the threshold. Of all events handed out, a share of
-    at least `threshold` then is not overtaken. With a threshold of 1 only certainty counts: guaranteed detection.
+    The first waiting event is released when that probability reaches the threshold. So at least a share of `threshold` of
+    all released events is never overtaken. With a threshold of 1 only certainty counts: guaranteed detection.
 
     The model assumes that delays do not drift, and that sources are late independently of each other. If one
-    jam holds them all up, the product is too low, and events wait longer than they need to. As long as little
-    is known of a source, it is waited for: between two sources a threshold of 0.95 takes 19 arrivals.
+    congestion delays them all, the product is too low, and events wait longer than they need to. A source with little
+    history is waited for: between two sources a threshold of 0.95 takes 19 arrivals.
     """
 
     def __init__(
@@ -213,11 +213,11 @@ class WhenStable(Generic[T]):
         return self._release()
 
     def certainty(self, end: int, own: str | None = None) -> float:
-        """The chance that nothing that ends by `end` is under way; of the source `own` nothing is."""
+        """The probability that no event ending by `end` is in transit; the source `own` is known to have none."""
         return self._certainty.of(end, own)
 
     def _too_late(self, source: str, end: int, order: Order) -> str | None:
-        # By the order of its own source alone, so that it does not depend on how fast the others are.
+        # Judged by the order of its own source alone, so that the verdict does not depend on how fast the others are.
         if (last := self._delivered.get(source)) is not None and order <= last:
             return "it came twice" if order == last else f"{source!r} had delivered a later event before"
         if end < self._sources.reached[source]:
@@ -235,6 +235,6 @@ class WhenStable(Generic[T]):
         return released
 
     def _is_stable(self, end: int, source: str) -> bool:
-        # Its own source may well have more to tell of the very same moment.
+        # Its own source may still deliver more events of the very same moment.
         own = None if self._whole_moments else source
         return self.certainty(end, own) >= self._certainty.threshold

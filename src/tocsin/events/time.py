@@ -1,4 +1,4 @@
-"""Interval time: when an event happened, with the two orders the Cambridge paper gives.
+"""Interval time: when an event happened, with the two orders that the Cambridge paper defines.
 
 Symbols of the paper (003, Appendix A):
 
@@ -43,11 +43,11 @@ class Interval:
     end: int
 
     def strongly_before(self, other: Interval) -> bool:
-        """This one was over before the other began. Paper: 003, (3)."""
+        """Whether this interval ends before the other starts. Paper: 003, (3)."""
         return self.end < other.start
 
     def before(self, other: Interval) -> bool:
-        """This one comes first in the order by end, then start. Paper: 003, (4)."""
+        """Whether this interval precedes the other in the order by end, then start. Paper: 003, (4)."""
         return (self.end, self.start) < (other.end, other.start)
 
     def union(self, other: Interval) -> Interval:

@@ -48,7 +48,7 @@ class Catalog:
             self.declare_set(name, members)
 
     def declare(self, event_type: EventType) -> None:
-        """Add a type; its parent must be there already."""
+        """Add a type, whose parent must be declared already."""
         name = event_type.name
         if name in self._types or name in self._sets:
             raise InputError("duplicate-type", f"the event type {name!r} is declared twice")
@@ -76,7 +76,7 @@ class Catalog:
         self._types[name] = event_type
 
     def declare_set(self, name: str, members: Iterable[str]) -> None:
-        """Give a name to several types, so that a pattern can say `[A in S]`."""
+        """Name a set of types, so that a pattern can say `[A in S]`."""
         if name in self._types or name in self._sets:
             raise InputError("duplicate-type", f"{name!r} is declared twice")
         closed: set[str] = set()
@@ -92,7 +92,7 @@ class Catalog:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name a pattern may use."""
+        """Every type and set name that a pattern may use."""
         return (*self._types, *self._sets)
 
     @property

@@ -1,1 +1,1 @@
-"""Text to pattern and back, one folder a language."""
+"""Text to pattern and back, one folder per language."""

@@ -1,8 +1,8 @@
-"""The words that all languages share: names, numbers, strings, durations, times; and a reader over tokens.
+"""The tokens that all languages share: names, numbers, strings, durations, times; and a reader over them.
 
-The parsers are written by hand, because what they are judged by is the error a person gets: every mistake of
-a text at once, each underlined, with a hint (docs/decisions/0002-parsers-by-hand.md). Texts come from
-strangers, so everything has a bound: the length, the nesting, the numbers, the mistakes that are listed.
+The parsers are written by hand for the sake of error messages: every mistake in a text at once, each underlined,
+with a hint (docs/decisions/0002-parsers-by-hand.md). Texts are untrusted, so everything has a limit: the length, the
+nesting, the numbers, the mistakes that are reported.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NoReturn
 
-from tocsin.algebra.check import MAX_ERRORS, too_many
+from tocsin.algebra.tokens.bounds import MAX_ERRORS, MAX_NESTING
+from tocsin.algebra.tokens.check import too_many
 from tocsin.errors import PatternError, PatternErrors, Span
 from tocsin.events import format_timestamp, parse_duration, parse_timestamp
 
-MAX_LENGTH = 200_000
-# The parsers use up to eleven Python calls a level, and Python stops at a thousand.
-MAX_NESTING = 50
+MAX_TEXT = 200_000  # characters, where a language has no limit of its own
 MAX_INTEGER = (1 << 63) - 1
 MAX_DURATION = 1 << 60  # microseconds; a timer that starts today still fits into 64 bits
 UNITS = "ms, s, min, h, d"
@@ -36,17 +35,19 @@ _NAME = re.compile(r"[^\W\d]\w*")
 _STRING = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
 _TIMING_SIGN = re.compile(r"_\s*\{")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-# Signs that papers, word processors and web pages have where a keyboard has others.
+# Typographic characters of papers, word processors and web pages, and their keyboard equivalents.
 _PLAIN = {
     **{"⊆": "in", "∧": "AND", "∨": "OR", "¬": "!", "∥": "||", "‖": "||"},
     **{"≤": "<=", "≥": ">=", "≠": "!=", "−": "-", "–": "-"},
 }
+# Other spellings of a symbol, accepted wherever the symbol is.
+_SPELLINGS = {"<>": "!="}
 _CURLY = re.compile(r"[“”„‘’]([^“”„‘’\n]*)[“”„‘’]?")
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word of a text: a `name`, `number`, `string`, `duration` or `time`, the `end`, or a symbol."""
+    """One token of a text: a `name`, `number`, `string`, `duration` or `time`, the `end`, or a symbol."""
 
     kind: str
     text: str
@@ -55,11 +56,11 @@ class Token:
 
 
 class Failure(Exception):  # noqa: N818  (it never leaves a parser: the error it stands for is noted already)
-    """Raised inside a parser when it cannot go on at this place."""
+    """Raised inside a parser when it cannot continue at this place."""
 
 
 def is_name(text: str) -> bool:
-    """Whether a text can stand for itself as the name of an event type, attribute or variable.
+    """Whether a text is valid, without quotes, as the name of an event type, attribute or variable.
 
     >>> is_name("Door_2"), is_name("Event A")
     (True, False)
@@ -68,12 +69,15 @@ def is_name(text: str) -> bool:
 
 
 def tokens(text: str, symbols: Sequence[str], errors: list[PatternError]) -> list[Token]:
-    """The words of a text; what cannot be a word is noted as an error and left out.
+    """The tokens of a text; anything that is not a token is recorded as an error and left out.
 
     >>> [(t.kind, t.value) for t in tokens("A, 5min", [","], [])]
     [('name', 'A'), (',', ','), ('duration', 300000000), ('end', '')]
+    >>> [t.kind for t in tokens("a <> 1", ["<", ">", "!="], [])]
+    ['name', '!=', 'number', 'end']
     """
-    ordered = sorted(symbols, key=len, reverse=True)
+    spelled = [spelling for spelling, sign in _SPELLINGS.items() if sign in symbols]
+    ordered = sorted([*symbols, *spelled], key=len, reverse=True)
     found: list[Token] = []
     at = 0
     while at < len(text):
@@ -109,7 +113,8 @@ def _token(text: str, at: int, symbols: Sequence[str], errors: list[PatternError
         return token("name", match, match[0])
     for symbol in symbols:
         if text.startswith(symbol, at):
-            return Token(symbol, symbol, symbol, Span(text, at, at + len(symbol)))
+            sign = _SPELLINGS.get(symbol, symbol)
+            return Token(sign, symbol, sign, Span(text, at, at + len(symbol)))
     return _no_token(text, at, symbols, errors)
 
 
@@ -129,12 +134,12 @@ def _time(match: re.Match[str], errors: list[PatternError]) -> int:
 
 
 def duration(text: str, span: Span, errors: list[PatternError]) -> int:
-    """Microseconds of a duration; what is none, or too long, is noted as an error.
+    """Microseconds of a duration; an invalid or too long one is recorded as an error.
 
     >>> duration("1.5h", Span("1.5h", 0, 4), [])
     5400000000
     """
-    # Thirty digits are enough for any duration, and Python refuses to read very long numbers.
+    # Thirty digits are enough for any duration, and Python refuses to parse very long numbers.
     value = parse_duration(text) if len(text) <= 30 else None
     if value is None:
         hint = f"write 5min or 1.5h; units: {UNITS}; nothing finer than a microsecond"
@@ -145,7 +150,7 @@ def duration(text: str, span: Span, errors: list[PatternError]) -> int:
 
 
 def _number(match: re.Match[str], errors: list[PatternError]) -> int | float:
-    # Python refuses to read very long whole numbers; nineteen digits are all that fit into 64 bits.
+    # Python refuses to parse very long whole numbers; nineteen digits are all that fit into 64 bits.
     whole = match[0].isdigit()
     value = int(match[0][:20]) if whole else float(match[0])
     if (whole and value > MAX_INTEGER) or math.isinf(value):
@@ -178,13 +183,13 @@ def _no_token(text: str, at: int, symbols: Sequence[str], errors: list[PatternEr
     shown = repr(char) if char.isascii() else f"{char!r} (U+{ord(char):04X})"
     hint = f"write {plain}" if plain else None
     errors.append(PatternError("bad-character", f"{shown} means nothing here", span, hint))
-    # Reading goes on as if the plain sign stood there, so that one mistake is not reported as two.
+    # Parsing continues as if the plain symbol were there, so that one mistake is not reported as two.
     kind = "name" if is_name(plain) else plain if plain in symbols else "error"
     return Token(kind, plain, plain, span)
 
 
 def _closed(tokens: Sequence[Token]) -> dict[int, int]:
-    """Where each bracket is closed. A closing bracket also ends those inside it that are still open."""
+    """The closing position of each bracket. A closing bracket also ends those inside it that are still open."""
     closed: dict[int, int] = {}
     opened: list[int] = []
     waiting = dict.fromkeys(CLOSING.values(), 0)
@@ -220,12 +225,12 @@ class Reader:
     ('[', 'A', True)
     """
 
-    def __init__(self, text: str, symbols: Sequence[str]) -> None:
-        if len(text) > MAX_LENGTH:
-            size = f"the text has {len(text):,} characters; the limit is {MAX_LENGTH:,}"
+    def __init__(self, text: str, symbols: Sequence[str], longest: int = MAX_TEXT) -> None:
+        if len(text) > longest:
+            size = f"the text has {len(text):,} characters; the limit is {longest:,}"
             raise PatternErrors([PatternError("too-long", size)])
         if broken := _SURROGATE.search(text):
-            # It can be neither printed nor stored, so that not even an error could show it.
+            # It can be neither printed nor stored, so not even an error could show it.
             span = Span(_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text), broken.start(), broken.end())
             message = f"half a character (U+{ord(broken[0]):04X}) means nothing"
             raise PatternErrors([PatternError("bad-character", message, span)])
@@ -270,25 +275,25 @@ class Reader:
         return self.advance() if self.at_word(word) else None
 
     def expect(self, kind: str, wanted: str, hint: str | None = None) -> Token:
-        """Take the next token, which must be of this kind; `wanted` says it in a person's words."""
+        """Take the next token, which must be of this kind; `wanted` describes it in words."""
         if self.here.kind != kind:
             self.fail(wanted, hint)
         return self.advance()
 
     def fail(self, wanted: str, hint: str | None = None) -> NoReturn:
-        """Note that something else was expected here, and give up on this place."""
+        """Record that something else was expected here, and give up on this place."""
         self.unexpected(wanted, hint)
         raise Failure
 
     def unexpected(self, wanted: str, hint: str | None = None) -> None:
-        """Note that something else was expected here. A place is complained about once."""
+        """Record that something else was expected here. Only one complaint is recorded for a place."""
         found = "the text ends" if self.here.kind == "end" else f"found {shortened(self.here.text)!r}"
         span = self.here.span if self.here.kind != "end" else self._end_span()
         if not any(e.code == "syntax" and e.span == span for e in self.errors):
             self.note("syntax", f"expected {wanted}, but {found}", span, hint)
 
     def note(self, code: str, message: str, span: Span | None, hint: str | None = None) -> None:
-        """Note a mistake; a text with very many of them is not read to its end."""
+        """Record a mistake; a text with very many of them is not parsed to its end."""
         self.errors.append(PatternError(code, message, span, hint))
         if len(self.errors) > MAX_ERRORS:
             raise PatternErrors(too_many(self.errors))
@@ -297,7 +302,7 @@ class Reader:
         return start.span.through(self.last.span)
 
     def skip_bracket(self) -> bool:
-        """Go on behind the bracket that opens here; False, and no step, if it is never closed."""
+        """Skip the bracket that opens here; False, without moving, if it is never closed."""
         if self._closed is None:
             self._closed = _closed(self.tokens)
         if self.index not in self._closed:
@@ -306,9 +311,9 @@ class Reader:
         return True
 
     def leave(self, start: int) -> None:
-        """After a mistake, go on behind the bracket at index `start`.
+        """After a mistake, skip past the bracket at index `start`.
 
-        If that is never closed, then that is the mistake, and reading goes on where it is.
+        If that is never closed, then that is the mistake, and parsing continues where it is.
         """
         here, opening = self.index, self.tokens[start]
         self.index = start
@@ -317,7 +322,7 @@ class Reader:
         self.index = here
         if self.errors and self.errors[-1].code == "syntax":
             self.errors.pop()
-        # Behind a string without an end there is nothing that could close a bracket.
+        # After an unterminated string there is nothing that could close a bracket.
         if not any(
             e.code == "open-string" and e.span and e.span.start > opening.span.start for e in self.errors
         ):
@@ -326,7 +331,7 @@ class Reader:
 
     @contextmanager
     def nested(self) -> Iterator[None]:
-        """One more level of nesting; a text that is too deep is not read any further."""
+        """One more level of nesting; a text that is too deep is not parsed any further."""
         self.nest(1)
         try:
             yield
@@ -341,6 +346,6 @@ class Reader:
             raise PatternErrors(self.errors)
 
     def _end_span(self) -> Span:
-        """The last character of the text, because there is nothing to underline behind it."""
+        """The span of the last character of the text, because there is nothing to underline after it."""
         stop = len(self.text.rstrip())
         return Span(self.text, max(0, stop - 1), max(stop, 1))

@@ -1,4 +1,4 @@
-"""What the phrases of the higher languages mean: `within`, `without`, `repeated`, `not followed by`.
+"""The meaning of phrases in the higher-level languages: `within`, `without`, `repeated`, `not followed by`.
 
 | phrase                         | core language                  |
 |--------------------------------|--------------------------------|
@@ -9,8 +9,8 @@
 | x followed by y within 1h      | `([x],[y in {y,T1}])_{T1=1h}`  |
 | x not followed by y within 1h  | `([x],[T1 in {T1,y}])_{T1=1h}` |
 
-A phrase that cannot be meant raises `PatternError` with the place of the pattern it was said of. Timers get
-their names at the end, by `finished`: until then they are called 1, 2, …, which no event can be called. The
+A phrase without a meaning raises `PatternError` with the place of the pattern it applies to. Timers get
+their names at the end, from `finished`: until then they are called 1, 2, …, which no event can be called. The
 way back, from a pattern to a phrase, is in `recognise`.
 
 Paper: 003, "Further Work: Higher-Level Specification Languages", which prints two examples; the rest is ours.
@@ -18,12 +18,12 @@ Paper: 003, "Further Work: Higher-Level Specification Languages", which prints t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 from typing import assert_never
 
-from tocsin.algebra.pattern import (
+from tocsin.algebra.tokens.pattern import (
     AllOf,
     AnyOf,
     Atom,
@@ -34,12 +34,13 @@ from tocsin.algebra.pattern import (
     Sequence,
     Timed,
     Timer,
+    rebuilt,
     specs,
     walk,
 )
 from tocsin.errors import PatternError
 
-# How many event names a pattern may have once its repetitions are written out.
+# How many event names a pattern may have once its repetitions are expanded.
 MAX_NAMES = 10_000
 
 
@@ -56,7 +57,7 @@ def either(left: Pattern, right: Pattern) -> AnyOf:
 
 
 def repeated(body: Pattern, times: int) -> Pattern:
-    """The same, several times over.
+    """The pattern repeated `times` times.
 
     >>> len(repeated(Atom((EventSpec("A"),)), 3).parts)
     3
@@ -68,7 +69,7 @@ def repeated(body: Pattern, times: int) -> Pattern:
 
 
 def sized(pattern: Pattern, times: int = 1) -> Pattern:
-    """The pattern, unless it names too many events; `times`: when it is written out so often."""
+    """The pattern, unless it would name too many events when repeated `times` times."""
     size = times * sum(1 for _ in specs(pattern))
     if size > MAX_NAMES:
         message = f"written out, this names {size:,} events"
@@ -102,7 +103,7 @@ def plain_events(pattern: Pattern, phrase: str) -> tuple[EventSpec, ...]:
 
 
 def without(body: Pattern, stoppers: tuple[EventSpec, ...]) -> Pattern:
-    """The same, but any of `stoppers` ends it wherever it waits.
+    """The pattern, ended by any of `stoppers` wherever it waits.
 
     >>> without(Atom((EventSpec("A"),)), (EventSpec("B"),)).domain
     (EventSpec(name='A', filter=None), EventSpec(name='B', filter=None))
@@ -111,7 +112,7 @@ def without(body: Pattern, stoppers: tuple[EventSpec, ...]) -> Pattern:
         case Atom(accept, domain):
             known = domain or accept
             more = tuple(spec for spec in stoppers if spec not in known)
-            # What is taken first, then the events, then the timers: one order, however it was said.
+            # Accepted events first, then other events, then timers: one order, however it was written.
             ordered = sorted(known + more, key=lambda spec: (spec not in accept, spec.name.isdigit()))
             return replace(body, domain=tuple(ordered)) if more else body
         case AllOf():
@@ -125,27 +126,8 @@ def without(body: Pattern, stoppers: tuple[EventSpec, ...]) -> Pattern:
             return rebuilt(body, lambda part: without(part, stoppers))
 
 
-def rebuilt(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
-    """The same pattern with other patterns directly inside."""
-    match pattern:
-        case Atom():
-            return pattern
-        case Sequence(parts):
-            return replace(pattern, parts=tuple(map(change, parts)))
-        case Repeat(body):
-            return replace(pattern, body=change(body))
-        case AnyOf(options):
-            return replace(pattern, options=tuple(map(change, options)))
-        case AllOf(left, right):
-            return replace(pattern, left=change(left), right=change(right))
-        case Timed(first, second):
-            return replace(pattern, first=change(first), second=change(second))
-        case _:
-            assert_never(pattern)
-
-
 def not_after(left: Pattern, right: Pattern) -> Pattern:
-    """`left`, ended by anything that `right` can start with: what `left before right` asks of `left`."""
+    """`left`, ended by anything that `right` can start with: what `left before right` requires of `left`."""
     return without(left, _starts(right))
 
 
@@ -168,7 +150,7 @@ def _starts(pattern: Pattern) -> tuple[EventSpec, ...]:
 def within(pattern: Pattern, after: int) -> Pattern:
     """The last link of a sequence takes at most `after` microseconds; of a repetition, the whole.
 
-    Of several patterns joined by `or` each has the time. Two events joined by `and` are two sequences, one
+    The limit applies to each pattern joined by `or`. Two events joined by `and` are two sequences, one
     for each order.
     """
     match pattern:
@@ -205,12 +187,12 @@ def _one(parts: tuple[Pattern, ...], order: Order) -> Pattern:
 
 
 def _unused(pattern: Pattern) -> str:
-    """A name for a timer around a pattern, that none inside has."""
+    """A name for a timer around a pattern that no timer inside has."""
     return str(1 + sum(isinstance(node, Timed) for node in walk(pattern)))
 
 
 def _timed(pattern: Pattern, timer: EventSpec) -> Pattern:
-    """The pattern with the timer in the domain of every state; into `||` no timer reaches (C.3.15)."""
+    """The pattern with the timer in the domain of every state; no timer reaches into `||` (C.3.15)."""
     match pattern:
         case AllOf():
             return pattern
@@ -259,7 +241,7 @@ def _flat(pattern: Pattern) -> Pattern:
         return pattern
     flat: list[Pattern] = []
     for number, part in enumerate(pattern.parts):
-        # `[A];([B];[C])` stays as it is: there C is asked to follow A as well.
+        # `[A];([B];[C])` stays as it is: there C must follow A as well.
         inline = isinstance(part, Sequence) and part.order is pattern.order
         if isinstance(part, Sequence) and inline and (part.order is Order.WEAK or number == 0):
             flat += part.parts

@@ -1,4 +1,4 @@
-"""Which phrase a pattern stands for: the way back from `phrases`, for the printers of higher languages."""
+"""The phrase for a pattern: the inverse of `phrases`, for the printers of higher-level languages."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
-from tocsin.algebra.pattern import Atom, EventSpec, Pattern, Timed, atoms
+from tocsin.algebra.tokens.pattern import Atom, EventSpec, Pattern, Timed, atoms, rebuilt
 from tocsin.errors import PatternError, Span
-from tocsin.languages.phrases import rebuilt
 
 
 def not_expressible(language: str, what: str, span: Span | None, hint: str | None = None) -> PatternError:
-    """The error for a pattern that another language has no words for."""
+    """The error for a pattern that a language cannot express."""
     return PatternError("not-expressible", f"the {language} language cannot say {what}", span, hint)
 
 

@@ -1,57 +1,146 @@
-"""Every language by its name; a language is loaded when it is first used.
+"""Finds languages by name, by file ending, and by parsed value; each is loaded on first use.
 
-Languages do not import each other. One that needs another, as the binding needs the core language to show
-what it stands for, asks for it here.
+Languages do not import each other. One that needs another, as the binding needs the core language to show what it stands
+for, gets it here. A package from outside brings a language as an entry point of the group `tocsin.languages`, whose object is a
+`Language`; such packages are loaded only for names and endings that no language of ours has.
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Mapping
-from typing import Any, Literal, overload
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
 
-from tocsin.algebra.completion.expression import Program
-from tocsin.algebra.completion.expression import Reading as EclReading
-from tocsin.algebra.correlation.expression import Library
-from tocsin.algebra.correlation.types import Types
-from tocsin.algebra.selection import Selection
-from tocsin.algebra.subscription import Reading, Subscription
+from tocsin.algebra.tokens.selection import Selection
 from tocsin.errors import InputError, did_you_mean
 from tocsin.events import Catalog
+from tocsin.languages.builtin import LANGUAGES
+from tocsin.languages.language import Context, Language
 
-# Languages of patterns: a text is a subscription.
-LANGUAGES = {
-    "core": "tocsin.languages.core",
-    "pretty": "tocsin.languages.pretty",
-    "binding": "tocsin.languages.binding",
-}
-ALIASES = {f"cambridge-{name}": name for name in LANGUAGES}
-WITH_NAMES = ("pretty", "binding")
-# Languages whose texts send events: a program of ECL, a library of KSU.
-SENDING = {"ecl": "tocsin.languages.ecl", "ksu": "tocsin.languages.ksu"}
-Parsed = Subscription | Program | Library
-_SENDING_OPTIONS = {"ecl": "reading", "ksu": "types"}
+GROUP = "tocsin.languages"  # of entry points
+DEFAULT = LANGUAGES[0].name  # the default language of a text
+OURS = tuple(one.name for one in LANGUAGES)
+_BY_NAME = {name: one for one in LANGUAGES for name in (one.name, *one.aliases)}
+_BY_ENDING = {ending: one for one in LANGUAGES for ending in one.endings}
 
 
-# Where the type checker sees no name, as in a text of the user, a language of patterns is meant; who cannot know calls
-# `parse_subscription`, which refuses the others.
-@overload
-def parse(text: str, language: Literal["ecl"], *, reading: EclReading | None = None) -> Program: ...  # type: ignore[overload-overlap]
-@overload
-def parse(text: str, language: Literal["ksu"], *, types: Types | None = None) -> Library: ...  # type: ignore[overload-overlap]
-@overload
+def language(name: str | Language) -> Language:
+    """The language with this name or alias.
+
+    >>> language("cambridge-pretty").name
+    'pretty'
+    >>> language("eecl")
+    Traceback (most recent call last):
+    tocsin.errors.InputError: unknown-language: there is no language 'eecl'
+    hint: did you mean 'ecl'?
+    """
+    if isinstance(name, Language):
+        return name
+    found = _BY_NAME.get(name) or _foreign_by_name(name)
+    if found is None:
+        hint = did_you_mean(name, [*_BY_NAME, *_foreign_names()], did_you_mean(name, known_names()))
+        raise InputError("unknown-language", f"there is no language {name!r}", hint=hint)
+    return found
+
+
+def language_and_part(name: str) -> tuple[Language, str]:
+    """The language of a name, and the part of it that the name gives after a hyphen, if any.
+
+    >>> own, part = language_and_part("ksu-filter")
+    >>> own.name, part
+    ('ksu', 'filter')
+    """
+    try:
+        return language(name), ""
+    except InputError as problem:
+        first, _, part = name.partition("-")
+        if problem.code != "unknown-language" or not part:
+            raise
+        try:
+            return language(first), part
+        except InputError:
+            raise problem from None
+
+
+def language_of_file(path: str | Path) -> Language | None:
+    """The language of a file by its ending; None if no language has that ending.
+
+    >>> language_of_file("fuel.ecl").title, language_of_file("fuel.txt")
+    ('ECL', None)
+    """
+    ending = Path(path).suffix
+    if not ending:
+        return None
+    if ending in _BY_ENDING:
+        return _BY_ENDING[ending]
+    return next((one for one in _foreign_languages() if ending in one.endings), None)
+
+
+def language_of_value(value: object) -> Language | None:
+    """The language that a parsed value is shown in if none is named; None if no language has such values."""
+    ours = (one for one in LANGUAGES if isinstance(value, one.value_type))
+    return next(ours, None) or next(
+        (o for o in _foreign_languages() if isinstance(value, o.value_type)), None
+    )
+
+
+def option_of_file(path: str | Path) -> tuple[Language, str] | None:
+    """The option that is read from files with the ending of this one, and the language that has it; None if there is none.
+
+    >>> own, option = option_of_file("events.idl")
+    >>> own.title, option
+    ('KSU', 'types')
+    """
+    ending = Path(path).suffix
+    found = ((one, f) for one in languages() for f in fields(one.options_type))
+    return next(((one, f.name) for one, f in found if ending and f.metadata.get("ending") == ending), None)
+
+
+def plain_language(family: str) -> Language:
+    """The first of our languages of a family; what other languages of it cannot write is written in this one.
+
+    >>> plain_language("completion").title
+    'ECL'
+    """
+    found = next((one for one in LANGUAGES if one.family == family), None)
+    if found is None:
+        message = f"Tocsin has no language of the family {family!r}"
+        raise InputError("bad-language", message, hint="let a language of this family give all that it needs")
+    return found
+
+
+def with_parts(own: Language, *parts: str) -> Language:
+    """The language, if it has all these parts; otherwise the plain language of its family.
+
+    >>> with_parts(language("pretty"), "show-event", "show-filter").title
+    'the core language'
+    """
+    return own if set(parts) <= own.parts.keys() else plain_language(own.family)
+
+
+def languages() -> tuple[Language, ...]:
+    """Every language, ours first; those of other packages are loaded."""
+    return (*LANGUAGES, *_foreign_languages())
+
+
+def known_names() -> tuple[str, ...]:
+    """The name of every language, ours first, without loading any."""
+    return (*OURS, *sorted(_foreign_names()))
+
+
 def parse(
     text: str,
-    language: str = "core",
+    language: str | Language = DEFAULT,
     *,
+    options: Mapping[str, object] | object | None = None,
     catalog: Catalog | None = None,
-    names: Mapping[str, str] | None = None,
-    reading: Reading | None = None,
     selection: Selection | None = None,
-    name: str = "pattern",
-) -> Subscription: ...
-def parse(text: str, language: str = "core", **options: Any) -> Parsed:
-    """What a text stands for in a language; raises `PatternErrors` with all mistakes.
+    name: str | None = None,
+) -> Any:
+    """Parse a text in a language; raises `PatternErrors` with all mistakes.
 
     >>> parse("[A];[B]").pattern == parse('"A" followed by "B"', "pretty").pattern
     True
@@ -59,67 +148,26 @@ def parse(text: str, language: str = "core", **options: Any) -> Parsed:
     ['S']
 
     Args:
-        language: one of `LANGUAGES` or `ALIASES`, or one of `SENDING`.
-        options: those of `parse_subscription`; `reading` of ECL; `types`, which a library of KSU is checked against.
+        options: those of the language, as a mapping or as its `options_type`.
+        catalog: the event types there are. A language that sends events gets them when its texts are compiled.
+        selection: which matches are wanted unless the text says so.
+        name: what the pattern is called.
     """
-    if language not in SENDING:
-        return parse_subscription(text, language, **options)
-    for option in options:
-        if option != _SENDING_OPTIONS[language]:
-            message = f"{option} means nothing to the language {language}"
-            raise InputError("unknown-option", message, hint=f"it has {_SENDING_OPTIONS[language]}")
-    parsed: Program | Library = _module(language).parse(text, **options)
-    return parsed
+    own = _language(language)
+    refuse_unused(own, catalog=catalog, selection=selection, name=name)
+    return own.read(text, options, Context(catalog, selection, name or "pattern"))
 
 
-def parse_subscription(
-    text: str,
-    language: str = "core",
-    *,
-    catalog: Catalog | None = None,
-    names: Mapping[str, str] | None = None,
-    reading: Reading | None = None,
-    selection: Selection | None = None,
-    name: str = "pattern",
-) -> Subscription:
-    """The subscription that a text stands for in a language of patterns.
-
-    Args:
-        names: which event types the names in the text stand for, in a language that has such a table.
-        selection: which matches are wanted where the text does not say it.
-    """
-    home = _home(language)
-    options: dict[str, object] = {"reading": reading, "selection": selection, "name": name}
-    if names is not None:
-        if home not in WITH_NAMES:
-            message = f"the {home} language has no table of names"
-            raise InputError("unknown-option", message, hint="only " + ", ".join(WITH_NAMES))
-        options["names"] = names
-    subscription: Subscription = _module(home).parse(text, catalog, **options)
-    return subscription
+def refuse_unused(own: Language, **given: object) -> None:
+    """Refuse other arguments if the language sends events: its texts depend on none of them."""
+    for what, value in given.items():
+        if own.sends and value is not None:
+            hint = "its texts send events: types of events, names and selections are no part of them"
+            raise InputError("unknown-option", f"{own.title} does not take `{what}`", hint=hint)
 
 
-def selection_of(language: str, matches: object = None, take: object = None) -> Selection | None:
-    """The selection that the options `matches` and `take` ask for; None if neither is given.
-
-    >>> selection_of("core", None, "last")
-    Selection(matches='each', take='last', limit=0)
-    >>> selection_of("ecl", "any", None)
-    Traceback (most recent call last):
-    tocsin.errors.InputError: unknown-option: matches means nothing to the language ecl
-    hint: it sends events, and finds no matches to choose from; only core, pretty, binding do
-    """
-    asked = {name: value for name, value in (("matches", matches), ("take", take)) if value is not None}
-    if asked and language in SENDING:
-        hint = f"it sends events, and finds no matches to choose from; only {', '.join(LANGUAGES)} do"
-        raise InputError(
-            "unknown-option", f"{next(iter(asked))} means nothing to the language {language}", hint=hint
-        )
-    return Selection.of(**asked) if asked else None
-
-
-def show(parsed: Parsed, language: str | None = None) -> str:
-    """The text of what was parsed, in a language; raises `PatternError` if the language cannot say it.
+def show(parsed: object, language: str | Language | None = None) -> str:
+    """The text of a parsed value; raises `PatternError` if the language cannot express it.
 
     A subscription is shown in the core language if no other is named, and everything else in its own.
 
@@ -128,30 +176,81 @@ def show(parsed: Parsed, language: str | None = None) -> str:
     >>> show(parse("repeat{push(x){a}}", "ecl"))
     'repeat {push(x) {a}}'
     """
-    if isinstance(parsed, Subscription):
-        text: str = _module(_home(language or "core")).show_subscription(parsed)
-        return text
-    own, printer = ("ecl", "show_program") if isinstance(parsed, Program) else ("ksu", "show")
-    if language not in (None, own):
+    own = language_of_value(parsed) if language is None else _language(language)
+    return (own or _language(DEFAULT)).text_of(parsed)
+
+
+def selection_of(language: str | Language, matches: object = None, take: object = None) -> Selection | None:
+    """The selection given by the options `matches` and `take`; None if neither is given.
+
+    >>> selection_of("core", None, "last")
+    Selection(matches='each', take='last', limit=0)
+    >>> selection_of("ecl", "any", None)
+    Traceback (most recent call last):
+    tocsin.errors.InputError: unknown-option: ECL does not take `matches`
+    hint: it has no matches to choose from; these languages have: core, pretty, binding
+    """
+    asked = {name: value for name, value in (("matches", matches), ("take", take)) if value is not None}
+    own = _language(language)
+    if asked and not own.selects:
+        others = ", ".join(one.name for one in LANGUAGES if one.selects)
+        hint = f"it has no matches to choose from; these languages have: {others}"
+        raise InputError("unknown-option", f"{own.title} does not take `{next(iter(asked))}`", hint=hint)
+    return Selection.of(**asked) if asked else None
+
+
+_language = language  # where a parameter has the name
+
+# --- languages of other packages --------------------------------------------------------------------
+
+
+def _foreign_names() -> list[str]:
+    return [entry.name for entry in _entries()]
+
+
+def _foreign_by_name(name: str) -> Language | None:
+    """The language of another package; one whose entry point has another name is found by its own and its aliases."""
+    for entry in _entries():
+        if entry.name == name:
+            return _foreign(entry)
+    return next((one for one in _foreign_languages() if name in (one.name, *one.aliases)), None)
+
+
+def _foreign_languages() -> tuple[Language, ...]:
+    found = tuple(_foreign(entry) for entry in _entries())
+    taken: dict[str, str] = {}
+    for entry, one in zip(_entries(), found, strict=True):
+        for word in (one.name, *one.aliases, *one.endings):
+            if taken.setdefault(word, _package(entry)) != _package(entry):
+                message = f"{_package(entry)} and {taken[word]} both bring a language for {word!r}"
+                raise InputError("bad-language", message, hint="uninstall one of them")
+    return found
+
+
+def _entries() -> Iterable[EntryPoint]:
+    return sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, _package(entry)))
+
+
+def _package(entry: EntryPoint) -> str:
+    return "a package" if entry.dist is None else f"the package {entry.dist.name}"
+
+
+@cache
+def _foreign(entry: EntryPoint) -> Language:
+    """The language of an entry point; an error that names the package if it is none, or takes the place of one of ours."""
+    hint = f"fix or uninstall {_package(entry)}"
+    try:
+        found = entry.load()
+    except Exception as problem:  # anything can go wrong while a third-party package is imported
+        message = f"{_package(entry)} brings no language {entry.name!r}: {type(problem).__name__}: {problem}"
+        raise InputError("bad-language", message, hint=hint) from problem
+    if not isinstance(found, Language):
+        message = f"{_package(entry)} brings {found!r} as the language {entry.name!r}"
         raise InputError(
-            "bad-pattern", f"this is written in {own}, and in no other language", hint=f"say {own!r}"
+            "bad-language", message, hint="let its entry point name a Language of tocsin.languages.language"
         )
-    text = getattr(_module(own), printer)(parsed)
-    return text
-
-
-def _home(language: str) -> str:
-    """The name of a language of patterns."""
-    home = ALIASES.get(language, language)
-    if home in SENDING:
-        message = f"texts of {home} send events, and are no patterns"
-        raise InputError("unknown-language", message, hint="one of " + ", ".join(LANGUAGES))
-    if home not in LANGUAGES:
-        known = {*LANGUAGES, *SENDING}
-        hint = did_you_mean(language, {*known, *ALIASES}, did_you_mean(language, known))
-        raise InputError("unknown-language", f"there is no language {language!r}", hint=hint)
-    return home
-
-
-def _module(home: str) -> Any:
-    return importlib.import_module({**LANGUAGES, **SENDING}[home])
+    for word in (found.name, *found.aliases, *found.endings):
+        if word in _BY_NAME or word in _BY_ENDING:
+            message = f"{_package(entry)} brings a language for {word!r}, which is one of Tocsin's own"
+            raise InputError("bad-language", message, hint=hint)
+    return found

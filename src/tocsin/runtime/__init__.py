@@ -1,1 +1,1 @@
-"""What a worker runs: programs as flat arrays, kernels, and the shell of Arrow around them. It knows no pattern."""
+"""The code that workers run: programs as flat arrays, kernels, and the Arrow code around them. It knows no patterns."""

@@ -1,9 +1,10 @@
-"""How kernels are compiled, and where that is kept: the one place that decides it.
+"""How kernels are compiled and where the machine code is cached; no other module decides this.
 
-numba's own cache has two faults that end in wrong answers. It knows a kernel by the time of its own file, so a kernel that
-calls a changed one of another file stays as it was. And two processes that compile a kernel for different types at the same
-moment can leave the code of one under the types of the other, which happens when two workers of Spark meet their first query.
-Here each compiled kernel is a file of its own, named after its types and the text of all kernels.
+numba's own cache has two faults that lead to wrong results. It identifies a kernel by the modification time of its own file, so
+a kernel that calls a changed kernel of another file stays stale. And two processes that compile a kernel for different types
+at the same time can store the code of one under the types of the other: it happens when two Spark workers run their first
+query.
+Here each compiled kernel is a file of its own, named after its types and the source text of all kernels.
 """
 
 from __future__ import annotations
@@ -21,26 +22,26 @@ from numba.core import config
 from numba.core.caching import FunctionCache
 from numba.core.serialize import dumps
 
-_CHECKED = getattr(config, "BOUNDSCHECK", None)  # NUMBA_BOUNDSCHECK=1 finds what reaches outside an array
+_CHECKED = getattr(config, "BOUNDSCHECK", None)  # NUMBA_BOUNDSCHECK=1 finds accesses outside of an array
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function when it is first called, unless that was done before."""
+    """Compile a function on its first call, unless its machine code is in the cache."""
     return _kept(nb.njit(function))
 
 
 def bare(function: Callable[..., Any]) -> Any:
-    """The same for a function that makes no arrays: it need not count who uses those that it is given."""
+    """Compile, like `kernel`, a function that creates no arrays: it needs no reference counts for its arguments."""
     return _kept(nb.njit(_nrt=False)(function))
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """The same for a small function, which becomes a part of those that call it."""
+    """Compile, like `kernel`, a small function that is inlined into its callers."""
     return _kept(nb.njit(inline="always")(function))
 
 
 def _kept(made: Any) -> Any:
-    if hasattr(made, "py_func"):  # it is no plain function, as with NUMBA_DISABLE_JIT
+    if hasattr(made, "py_func"):  # with NUMBA_DISABLE_JIT it is a plain function
         made._cache = _Cache(made.py_func)
     return made
 
@@ -52,7 +53,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]  # numba is untyped here
 
 
 class _Files:
-    """A file for each set of types. It is put in its place whole, so nobody reads half of one."""
+    """A cache with one file per set of types. Files are renamed into place, so that nobody reads half of one."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self._name = folder, name
@@ -76,5 +77,5 @@ class _Files:
 
 @cache
 def _text_of_all_kernels() -> str:
-    files = sorted(Path(__file__).parent.glob("*.py"))
+    files = sorted(Path(__file__).parent.rglob("*.py"))
     return hashlib.blake2b(b"\0".join(file.read_bytes() for file in files), digest_size=12).hexdigest()

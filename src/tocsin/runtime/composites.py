@@ -1,4 +1,4 @@
-"""The composites of a detector as events of others: their bits, their values and their place in the total order."""
+"""The composites of a detector as input events of others: their bits, their values and their place in the total order."""
 
 from __future__ import annotations
 
@@ -8,29 +8,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tocsin.runtime.conditions import truth
-from tocsin.runtime.found import Matches
-from tocsin.runtime.interning import Interned
+from tocsin.runtime.kernels.match_arrays import Matches
+from tocsin.runtime.kernels.protocol import Input
+from tocsin.runtime.predicates.conditions import truth
 from tocsin.runtime.program import Array, Detector, Plan
-from tocsin.runtime.state import Composite
+from tocsin.runtime.rows.value_numbers import Interned
 from tocsin.values import Value
 
 
-class Input(NamedTuple):
-    """Rows for one detector, sorted by key and total order."""
+class Composite(NamedTuple):
+    """A composite event that other detectors read."""
 
-    key: Array
-    start: Array
-    end: Array
-    bits: Array
-    values: Array
-    ref: Array
+    detector: int
+    refs: tuple[int, ...]
+    roles: tuple[int, ...]  # role, or -1 - timer
+    times: tuple[int, ...]
+    variables: tuple[int, ...]  # numbers of interned values
+    start: int
+    end: int
 
 
 def as_input(
     plan: Plan, number: int, matches: Matches, composites: list[Composite], interned: Interned
 ) -> Input:
-    """The matches of a detector as input rows of others, told apart by the order of their events where times are equal."""
+    """The matches of a detector as input rows of others; ties in time are broken by the order of their events."""
     first = len(composites)
     for i in range(len(matches.key)):
         part = slice(int(matches.offsets[i]), int(matches.offsets[i + 1]))
@@ -72,20 +73,22 @@ def as_input(
 
 
 def numbers_of(detector: Detector, composites: list[Composite]) -> Array:
-    """For each composite a number by which those of equal time are ordered: by input, then as they were found."""
+    """For each composite a number that breaks ties in time: by input, then in the order in which they were found."""
+    if not detector.inputs:
+        return np.empty(0, np.int64)  # it has no composites to order
     rank = {number: place for place, number in enumerate(detector.inputs)}
     return np.array([rank.get(c.detector, 0) << 40 | n for n, c in enumerate(composites)], np.int64)
 
 
 def _variable(bound: dict[str, int], interned: Interned, operand: tuple[Any, ...]) -> list[Value]:
-    """The value of a composite's attribute, which is one of its variables."""
+    """The value of an attribute of a composite, which is one of its variables."""
     return [interned.values[bound[operand[1]]] if operand[1] in bound else None]
 
 
 def _leaf_order(
     plan: Plan, composites: list[Composite], number: int
 ) -> tuple[list[tuple[int, int, str]], list[tuple[int, ...]]]:
-    """Where the events of a composite are in the total order, and then where they stand in the composite."""
+    """Sort key of a composite: the places of its events in the total order, then their positions in the composite."""
     leaves = list(_leaves(plan, composites, number, ()))
     return [place for place, _ in leaves], [path for _, path in leaves]
 

@@ -1,10 +1,10 @@
-"""What a worker runs: programs as flat arrays, and the plan that wires them together.
+"""Programs as flat arrays, and the plan that connects them: all that a worker receives of a pattern.
 
-Nothing here knows a pattern, a language or Spark. `automata` writes programs; the kernels read them. A program is one
+Nothing here depends on patterns, languages or Spark. `automata` writes programs; the kernels read them. A program is one
 detector; a plan is the detectors of a job in an order in which each comes after those whose composites it reads.
 
 Every table names its dtype and shape: S states, M moves, K steps, Q tests, P specs, C code rows, T timers, W words of bits.
-Few wide tables instead of many narrow ones, because a kernel hands its arrays from function to function.
+Few wide tables instead of many narrow ones, because a kernel passes its arrays from function to function.
 """
 
 from __future__ import annotations
@@ -21,14 +21,22 @@ from tocsin.errors import InputError
 
 Array = np.ndarray[Any, Any]
 
-VERSION = 5
+VERSION = 6
 
 # Rows of `code`: (operation, a, b, c), evaluated on a stack with the truth values below.
 LEAF, COMPARE, BIND, UNIFY, AND, OR, NOT = range(7)
 FALSE, TRUE, UNKNOWN = range(3)
-# What a partial match may leave out: only what it cannot use, anything, or nothing.
+# Which events a partial match may skip: only those it cannot use, any, or none.
 UNUSABLE, ANYTHING, NOTHING = range(3)
 EQ, NE, LT, LE, GT, GE = range(6)
+
+# Columns of the tables of a program. `…_STOP` is the row after the last of a range.
+STATE_FIRST, STATE_STOP, STATE_STRONG, STATE_BINDS, STATE_TIMERS = range(5)
+MOVE_TEST, MOVE_STRONG, MOVE_ENTERS, MOVE_LINK, MOVE_EMITS, MOVE_FIRST, MOVE_STOP = range(7)
+STEP_STATE, STEP_STARTS, STEP_GOES_ON, STEP_LINKS = range(4)
+TEST_EXCEPTED, TEST_TIMERS, TEST_TAKEN, TEST_TAKEN_STOP, TEST_LOOKED_AT, TEST_LOOKED_AT_STOP = range(6)
+SPEC_BIT, SPEC_CODE, SPEC_CODE_STOP, SPEC_ROLE = range(4)
+TIMER_AFTER, TIMER_MOMENT, TIMER_RANK = range(3)
 
 
 class Program(NamedTuple):
@@ -45,12 +53,11 @@ class Program(NamedTuple):
     moves: (
         Array  # int64 (M, 7): test; strong; mask of links entered; link to check or -1; emits; steps from, to
     )
-    steps: Array  # int64 (K, 4): state; masks of timers to start, timers that go on, links still needed
-    tests: (
-        Array  # int64 (Q, 6): negated; mask of timers taken; accepted specs from, to; domain specs from, to
-    )
+    steps: Array  # int64 (K, 4): state; masks of timers to start, timers kept running, links still needed
+    # The specs that a test takes and those it excepts are adjacent: the excepted ones end where the taken ones begin.
+    tests: Array  # int64 (Q, 6): specs excepted from; mask of timers taken; specs taken from, to; looked at from, to
     spec_list: Array  # int64: what tests refer to
-    specs: Array  # int64 (P, 4): bit that says that the spec may hold; code from, to (empty if the bit decides); role
+    specs: Array  # int64 (P, 4): bit without which the spec cannot hold; code from, to (empty if the bit decides); role
     code: Array  # int64 (C, 4)
     timers: Array  # int64 (T, 3): microseconds after, or -1; moment, if absolute; rank of the name
 
@@ -58,20 +65,20 @@ class Program(NamedTuple):
 class Walk(NamedTuple):
     """One detector of the completion family: a state and a kind of event give the next state and some actions.
 
-    A kind of event is the answers to the detector's own questions, as bits of a whole number. The table may have gaps;
-    they are filled when an event asks for them, by the stepper (see `table`).
+    A kind of event is the results of the detector's own predicates, as bits of a whole number. The table may have gaps;
+    the stepper fills them when an event needs them (see `table`).
     """
 
-    domain: Array  # uint64 (1, W): the bits it looks at
-    bits: tuple[int, ...]  # for each of its questions, the bit with the answer
-    registers: int  # how many events it can remember
+    domain: Array  # uint64 (1, W): the bits that make an event relevant
+    bits: tuple[int, ...]  # the bit of each of its predicates
+    registers: int  # the number of events it can store
     uses: Array  # int64 (emissions, U): the registers an emission needs, -1 where it needs no more
     stepper: bytes  # a pickled `table.Stepper`
-    table: bytes  # a pickled `table.Cells`: what was worked out beforehand
+    table: bytes  # a pickled `table.Cells`: the cells computed beforehand
 
 
 class Emission(NamedTuple):
-    """Something a detector of the completion family sends."""
+    """An event that a detector of the completion family sends."""
 
     output: int  # the subscription it belongs to
     what: str  # `push`, `success`, `failure`, `trigger`, `skipped` or `dead`
@@ -88,14 +95,14 @@ class Emission(NamedTuple):
 
     @property
     def table(self) -> str:
-        """The name of the table that its events go to: constants share one, and so do events of no known type."""
+        """The name of the table that its events go to: constants share one, and so do events of unknown type."""
         if self.value is not None and self.forwards is None:
             return "constant"
         return self.type or "forwarded"
 
 
 class Choice(NamedTuple):
-    """Which matches of a detector are reported; see `algebra.selection`, whose words these are."""
+    """Which matches of a detector are reported, in the terms of `algebra.tokens.selection`."""
 
     matches: str = "each"
     take: str = "all"
@@ -103,7 +110,7 @@ class Choice(NamedTuple):
 
 
 class Detector(NamedTuple):
-    """A program with what the shell around the kernel needs to know."""
+    """A program with the data that the shell around the kernel needs."""
 
     program: Program | Walk
     inputs: tuple[int, ...]  # detectors whose composites it reads
@@ -124,12 +131,12 @@ class CompositeTest(NamedTuple):
 
 
 class Output(NamedTuple):
-    """A subscription: which detectors it reports, under which name, and the condition on whole matches."""
+    """A subscription: the detectors it reports, its name, and the condition on whole matches."""
 
     name: str
     detectors: tuple[int, ...]
     where: tuple[Any, ...]  # see `conditions`
-    fingerprint: str  # what the match ids are derived from: the pattern, not its name
+    fingerprint: str  # the base of the match ids: the pattern, not its name
 
 
 class Plan(NamedTuple):
@@ -144,7 +151,7 @@ class Plan(NamedTuple):
 
 
 def closure(plan: Plan, output: int) -> tuple[int, ...]:
-    """The detectors that an output needs, in an order that does not depend on what else is in the plan."""
+    """The detectors that an output needs, in an order that does not depend on the rest of the plan."""
     needed: dict[int, None] = {}
 
     def visit(number: int) -> None:
@@ -159,7 +166,7 @@ def closure(plan: Plan, output: int) -> tuple[int, ...]:
 
 
 def subplan(plan: Plan, outputs: Sequence[int]) -> Plan:
-    """The same plan with some of its outputs only, and the detectors they need; bits and columns stay."""
+    """The plan reduced to some of its outputs and the detectors they need; bits and columns stay."""
     needed = sorted({number for output in outputs for number in closure(plan, output)})
     place = {number: at for at, number in enumerate(needed)}
     output_place = {number: at for at, number in enumerate(outputs)}
@@ -184,9 +191,9 @@ def subplan(plan: Plan, outputs: Sequence[int]) -> Plan:
 
 
 def travelling(what: str, attribute: str) -> str:
-    """The column in which an attribute travels to the workers, as a `value` to compare or a `field` to take.
+    """The column in which an attribute travels to the workers, as a `value` to compare or a `field` to report.
 
-    A dot would lead into a struct, and what travels is no struct any more.
+    A dot would refer to a field of a struct, but travelling columns are flat.
     """
     return f"{what}:{attribute.replace('.', '/')}"
 
@@ -198,7 +205,7 @@ def to_bytes(plan: Plan) -> bytes:
 
 @lru_cache(
     maxsize=16
-)  # a worker of a stream is told the same plan again and again, and its machines grow with it
+)  # a worker of a stream receives the same plan again and again, and its machines grow with it
 def from_bytes(data: bytes) -> Plan:
     """The plan that `to_bytes` wrote."""
     plan = pickle.loads(zlib.decompress(data))

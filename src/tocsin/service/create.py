@@ -1,4 +1,4 @@
-"""New events, checked against the types that were registered."""
+"""New events, checked against the registered types."""
 
 from __future__ import annotations
 

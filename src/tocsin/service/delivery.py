@@ -1,7 +1,7 @@
-"""Delivers what is published to every subscriber, one publication after the other.
+"""Delivers publications to every subscriber, one after the other.
 
-What a callback publishes waits until everyone has got what is being delivered. A subscriber that fails does not keep
-the others from being served.
+A publication from within a callback waits until the current one has been delivered to everyone. A subscriber that
+fails does not keep the others from being served.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ Act = Callable[[Subscriber], list[Found]]
 
 
 class Delivery:
-    """The subscribers of a service, each after those whose composites it uses, and what they are still to be told."""
+    """The subscribers of a service, each after those whose composites it uses, and the pending deliveries."""
 
     def __init__(self) -> None:
         self.subscribers: dict[int, Subscriber] = {}
         self.lock = RLock()
-        self.latest = LONG_AGO  # the latest time that was told of
-        self.done = 0  # how often something was to be done
+        self.latest = LONG_AGO  # the latest time reported
+        self.done = 0  # number of deliveries so far
         self.closed = False
         self._queue: deque[tuple[int, Act]] = deque()
         self._busy = False
 
     def do(self, act: Act, end: int) -> None:
-        """Do something with every subscriber that was there before; raises `ServiceError` after all were served."""
+        """Apply `act` to every existing subscriber; raises `ServiceError` after all were served."""
         with self.lock:
             if self.closed:
                 raise InputError("closed", "the service is closed", hint="make a new one")
@@ -69,6 +69,6 @@ def _call(subscriber: Subscriber, found: Found, failures: list[tuple[str, Except
         return
     try:
         callback(found)
-    except Exception as error:  # noqa: BLE001  (whatever a callback raises must not keep others from being served)
+    except Exception as error:  # noqa: BLE001  (a failing callback must not keep others from being served)
         name = getattr(callback, "__qualname__", repr(callback))
         failures.append((f"the callback {name} of the subscription {subscriber.name!r}", error))

@@ -1,4 +1,4 @@
-"""What a subscription is fed: events with its key, and composite events disguised as primitive ones.
+"""The input of a subscription: events with its key, and composite events disguised as primitive ones.
 
 Paper: 003, "Publish/Subscribe Infrastructure Support" (composite events are published disguised as primitive ones).
 """
@@ -24,7 +24,7 @@ class Input(Event):
 
 
 def as_input(event: Event) -> Input:
-    """A published event as input. Patterns may ask for its source as for any attribute."""
+    """A published event as input. Patterns may use its source like any attribute."""
     if isinstance(event, Input):
         return event
     known = event.attributes if event.source is None else {"source": event.source, **event.attributes}
@@ -64,11 +64,11 @@ def key_values(key: Value | tuple[Value, ...], attributes: Sequence[str]) -> tup
 
 
 def opened(composite: Composite, attributes: Sequence[str]) -> Composite:
-    """A detected composite event with what was published in place of what the detector saw."""
+    """A detected composite event with its inputs replaced by the published events."""
     constituents = tuple(Constituent(c.role, _original(c.event, attributes)) for c in composite.constituents)
     key = composite.key
     if len(attributes) > 1:
-        # A timer has no attributes, and may be all there is where matches are only counted.
+        # A timer has no attributes, and may be the only constituent where matches are only counted.
         first = next((c.event for c in composite.leaves() if isinstance(c.event, Input)), None)
         known = json.loads(str(key)) if first is None else [first.attributes[name] for name in attributes]
         key = tuple(known)

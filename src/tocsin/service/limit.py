@@ -1,4 +1,4 @@
-"""Prefilter: of events that repeat each other, only one is used every so often.
+"""Prefilter: rate-limits events that repeat each other.
 
 Paper: 003, "Composite Event Detection" (repeat notifications of PersonEvents are limited to one a minute).
 """
@@ -28,12 +28,12 @@ class Limit:
     _room: int = field(default=_ROOM, repr=False)
 
     def concerns(self, event: Event) -> bool:
-        """Whether the limit looks at this event."""
+        """Whether the limit applies to this event."""
         of_type = self.type is None or self.type in event.types
         return of_type and all(event.attributes.get(name) is not None for name in self.by)
 
     def passes(self, event: Event) -> bool:
-        """Whether the event is used. The answer counts, so each event is asked for once."""
+        """Whether the event is used. A passing event is recorded, so call this once for each event."""
         values = [event.attributes[name] for name in self.by]
         who = (event.types, *((kind(value), value) for value in values))
         end = event.interval.end
@@ -41,7 +41,7 @@ class Limit:
             return False
         self._last[who] = end
         if len(self._last) > self._room:
-            # What passed long ago limits nothing any more.
+            # Events that passed long ago no longer limit anything.
             self._last = {who: last for who, last in self._last.items() if end - last < self.every}
             self._room = max(_ROOM, 2 * len(self._last))
         return True

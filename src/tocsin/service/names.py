@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 
-from tocsin.algebra.pattern import Pattern, Timed, pattern_variables, specs, walk
 from tocsin.algebra.predicate import Attribute, Compare, Variable, comparisons
-from tocsin.algebra.selection import COUNT
-from tocsin.algebra.subscription import Subscription
+from tocsin.algebra.tokens.pattern import Pattern, Timed, pattern_variables, specs, walk
+from tocsin.algebra.tokens.selection import COUNT
+from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.errors import InputError
 from tocsin.events import ATTRIBUTE_TYPES, Catalog, EventType
 from tocsin.values import Relation
@@ -73,7 +73,7 @@ def _variables(
 
 
 def with_composites(catalog: Catalog, composites: Iterable[EventType]) -> Catalog:
-    """A catalog that knows the composites of subscriptions too."""
+    """The catalog, extended by the composites of subscriptions."""
     wider = copy.deepcopy(catalog)
     for composite in composites:
         wider.declare(composite)
@@ -81,7 +81,7 @@ def with_composites(catalog: Catalog, composites: Iterable[EventType]) -> Catalo
 
 
 def check_neighbours(subscription: Subscription, used: Sequence[str]) -> None:
-    """Refuse adjacent events of a pattern that uses composites of others, as it is refused inside a pattern."""
+    """Refuse `adjacent` for a pattern that uses composites of others, as is done inside a pattern."""
     if used and subscription.selection.matches == "adjacent":
         message = f"composites such as {used[0]} have no neighbours: the events they are made of lie among the others"
         hint = "adjacent events are single events; leave out the composite, or matches = adjacent"
@@ -89,7 +89,7 @@ def check_neighbours(subscription: Subscription, used: Sequence[str]) -> None:
 
 
 def check_order(name: str, used: frozenset[str], others: Mapping[str, frozenset[str]]) -> None:
-    """Refuse loops: a subscription uses only composites that are there already, so none can be longer than this.
+    """Refuse cycles: a subscription uses only existing composites, so no longer cycle than this is possible.
 
     Args:
         others: what each of the other subscriptions uses.

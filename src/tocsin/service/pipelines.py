@@ -9,20 +9,20 @@ from pathlib import Path
 from tocsin.errors import InputError, PipelineError, PipelineErrors
 from tocsin.events import Catalog
 from tocsin.service.limit import Limit
-from tocsin.spark.pipeline.patterns import Parsed, parse_entries
-from tocsin.spark.pipeline.read import read_pipeline
+from tocsin.spark.pipeline import read_pipeline
+from tocsin.spark.pipeline.file.read_patterns import Parsed, parse_entries
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a pipeline file says of events. `subscriptions`: each after those whose composites it uses."""
+    """The event definitions of a pipeline file. `subscriptions`: each after those whose composites it uses."""
 
     catalog: Catalog
     subscriptions: tuple[Parsed, ...]
     prefilters: tuple[Limit, ...]
 
     def limits(self) -> tuple[Limit, ...]:
-        """The prefilters afresh: they remember what passed, and each subscription is on its own."""
+        """New prefilters: they record what passed, so each subscription needs its own."""
         return tuple(Limit(limit.by, limit.every, limit.type) for limit in self.prefilters)
 
     def needed(self, wanted: Iterable[str]) -> tuple[Parsed, ...]:

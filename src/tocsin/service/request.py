@@ -1,32 +1,65 @@
-"""What somebody subscribes to: an expression, or a type with a filter, read and checked."""
+"""A request to subscribe: an expression, or a type with a filter, parsed and checked."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
-from tocsin.algebra.check import check, wanting
-from tocsin.algebra.pattern import Atom, EventSpec
-from tocsin.algebra.subscription import Detection, Reading, Subscription
+from tocsin.algebra.tokens.check import check, wanting
+from tocsin.algebra.tokens.pattern import Atom, EventSpec
+from tocsin.algebra.tokens.subscription import Detection, Interpretation, Subscription
 from tocsin.errors import InputError, PatternErrors, did_you_mean
 from tocsin.events import Catalog
-from tocsin.languages.binding import Expression
-from tocsin.languages.core.policy import policies
-from tocsin.languages.core.words import SYMBOLS
-from tocsin.languages.lexis import Failure, Reader
-from tocsin.languages.registry import parse, selection_of
+from tocsin.languages.language import Context, Language
+from tocsin.languages.registry import DEFAULT, selection_of
+from tocsin.languages.registry import language as language_named
 from tocsin.service.create import Duration, duration
 from tocsin.service.limit import Limit
 from tocsin.service.names import uses
 
-_TYPE_WITH_FILTER = re.compile(r"\s*[A-Za-z_]\w*\s*(\(.*\))?\s*", re.DOTALL)
 Names = str | Sequence[str] | None
 
 
 @dataclass(frozen=True, slots=True)
+class SubscriptionOptions:
+    """Options of a subscription besides its pattern.
+
+    Args:
+        matches: which matches are wanted unless the pattern says so: `each`, `any`, `next`, `leftmost` or `adjacent`.
+        take: what is reported of those that are complete at one moment: `all`, `first 3`, `last` or `count`.
+        reading: the options of the language, such as `{"restart": "always"}`.
+        stability: whether `all-sources` have to get past an event, or the `same-source` only; see
+            `tocsin.events.stability`.
+        sources: the sources to listen to and to wait for; by default all of the service.
+        limit: attributes; of events that agree in type and in these, one is used per `every`.
+        every: the period of `limit`.
+    """
+
+    matches: str | None = None
+    take: str | None = None
+    interpretation: Mapping[str, object] = field(default_factory=dict)
+    stability: str = "all-sources"
+    sources: Iterable[str] | None = None
+    limit: Names = None
+    every: Duration | None = None
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The requested prefilter, if any.
+
+        >>> SubscriptionOptions(limit="name", every="1min").limits
+        (Limit(by=('name',), every=60000000, type=None),)
+        """
+        if (self.limit is None) != (self.every is None):
+            hint = "say limit=('name',), every='1min'"
+            raise InputError("bad-option", "limit and every belong together", hint=hint)
+        return () if self.every is None else (Limit(names(self.limit), duration(self.every)),)
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
-    """A subscription with what a service must know of it.
+    """A subscription with what a service must know about it.
 
     `single`: the events it is about, if it is about single events and not about a pattern. `uses`: the types and
     composites it names.
@@ -41,36 +74,44 @@ class Request:
 
 
 def read_request(
-    expression: str | Subscription | Expression,
+    pattern: Any,
     catalog: Catalog,
     *,
     name: str,
-    language: str = "core",
+    language: str | Language = DEFAULT,
     key: Names = None,
     detection: str | Detection | None = None,
-    matches: str | None = None,
-    take: str | None = None,
-    options: Mapping[str, object] | None = None,
+    options: SubscriptionOptions = SubscriptionOptions(),
 ) -> Request:
-    """Read what somebody asks for; raises `PatternErrors` with all mistakes of an expression.
+    """Parse and check a request; raises `PatternErrors` with all mistakes in a pattern.
 
     >>> request = read_request("Temp(temp < 15)", Catalog(), name="cold")
     >>> request.single.name, request.detection.mode
     ('Temp', 'best-effort')
     """
-    given = dict(options or {})
-    stability = str(given.pop("stability", "all-sources"))
-    reading, selection = Reading.of(given), selection_of(language, matches, take)
+    own = language_named(language)
+    if own.sends:
+        hint = "subscribe to a pattern of a language that reports matches"
+        raise InputError("no-service", f"a service detects patterns; {own.title} sends events", hint=hint)
+    interpretation, selection = (
+        own.options_of(options.interpretation),
+        selection_of(own, options.matches, options.take),
+    )
     single = None
-    if isinstance(expression, str):
-        alone = language == "core" and _TYPE_WITH_FILTER.fullmatch(expression) is not None
-        text = f"[{expression}]" if alone else expression
-        subscription = parse(text, language, catalog=catalog, reading=reading, selection=selection, name=name)
+    if isinstance(pattern, str):
+        alone = own.part("single event")(pattern) if "single event" in own.parts else None
+        subscription: Subscription = own.read(
+            alone or pattern, interpretation, Context(catalog, selection, name)
+        )
         if alone and isinstance(subscription.pattern, Atom):
             (single,) = subscription.pattern.accept
     else:
-        built = expression.unchecked() if isinstance(expression, Expression) else expression
-        subscription = replace(built, name=name, reading=reading if given else built.reading)
+        built: Subscription = own.accept(pattern)
+        subscription = replace(
+            built,
+            name=name,
+            interpretation=_reading(interpretation) if options.interpretation else built.interpretation,
+        )
         subscription = wanting(subscription, selection)
         if errors := check(subscription, catalog):
             raise PatternErrors(errors)
@@ -82,38 +123,20 @@ def read_request(
     keys = names(key)
     _check_key(keys, single, used, catalog)
     policy = wanted or subscription.detection or Detection("best-effort")
-    return Request(subscription, single, policy, stability, keys, used)
+    return Request(subscription, single, policy, options.stability, keys, used)
+
+
+def _reading(options: Any) -> Interpretation:
+    """The interpretation of the paper given by the options of a language of patterns."""
+    return (
+        options if isinstance(options, Interpretation) else Interpretation.of(asdict(options.interpretation))
+    )
 
 
 def read_detection(text: str) -> Detection:
-    """A detection policy as patterns write it.
-
-    >>> read_detection("probabilistic(0.95)")
-    Detection(mode='probabilistic', threshold=0.95)
-    """
-    reader = Reader(f"detection = {text}", SYMBOLS)
-    detection = None
-    try:
-        detection = policies(reader).detection
-        if not reader.at("end"):
-            reader.fail("the end of the policy")
-    except Failure:
-        pass
-    if reader.errors or detection is None:
-        raise PatternErrors(reader.errors)
-    return detection
-
-
-def read_limit(by: Names, every: Duration | None) -> tuple[Limit, ...]:
-    """The prefilter that somebody asks for, if any.
-
-    >>> read_limit("name", "1min")
-    (Limit(by=('name',), every=60000000, type=None),)
-    """
-    if (by is None) != (every is None):
-        hint = "say limit=('name',), every='1min'"
-        raise InputError("bad-option", "limit and every belong together", hint=hint)
-    return () if every is None else (Limit(names(by), duration(every)),)
+    """A detection policy, as patterns of the default language write it."""
+    found: Detection = language_named(DEFAULT).part("detection")(text)
+    return found
 
 
 def names(given: Names) -> tuple[str, ...]:

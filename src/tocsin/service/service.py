@@ -10,24 +10,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import NewType
+from typing import Any, NewType
 
-from tocsin.algebra.subscription import Detection as DetectionPolicy
-from tocsin.algebra.subscription import Subscription
-from tocsin.automata.plan import plan
+from tocsin.algebra.tokens.subscription import Detection as DetectionPolicy
+from tocsin.automata.tokens.plan import plan
 from tocsin.errors import InputError, did_you_mean
 from tocsin.events import Catalog, Event, EventType
 from tocsin.events.stability import policy
-from tocsin.languages.binding import Expression
-from tocsin.runtime.feed import FOREVER
+from tocsin.languages.language import Language
+from tocsin.languages.registry import DEFAULT
+from tocsin.runtime.moments import FOREVER
 from tocsin.service.create import Duration, Moment, duration, interval, moment, new_event
 from tocsin.service.delivery import Delivery
 from tocsin.service.names import check_neighbours, check_order, composite_type, with_composites
-from tocsin.service.request import Names, read_limit, read_request
+from tocsin.service.request import Names, SubscriptionOptions, read_request
 from tocsin.service.subscriber import Callback, Detection, SingleEvents, Subscriber, Unused, origin
 
 SubscriptionId = NewType("SubscriptionId", int)
-COMMON = {"source": "string"}  # what patterns may ask of every event
+COMMON = {"source": "string"}  # attributes that patterns may use of every event
 
 
 class Service:
@@ -41,7 +41,7 @@ class Service:
     >>> service.publish(service.create_event("Temp", room="FE02", temp=14.0, at="2004-01-31T19:01:00"))
     [1, 2]
 
-    A subscription sees what is published after it was made. What it finds is published in turn, under its name,
+    A subscription sees what is published after it was made. Its composites are published in turn, under its name,
     so that other subscriptions can use it. Callbacks may publish, subscribe and unsubscribe; what they publish
     comes after what is being delivered. Several threads may use one service.
 
@@ -141,18 +141,18 @@ class Service:
         self._delivery.do(lambda subscriber: subscriber.arrive(event.source, event, end), end)
 
     def heartbeat(self, source: str, at: Moment) -> None:
-        """Say that a source has nothing more to tell of the time before, so that nobody waits for it."""
+        """Report that a source has sent everything up to a time, so that detection does not wait for it."""
         self._check_source(source)
         end = moment(at)
         self._delivery.do(lambda subscriber: subscriber.arrive(source, None, end), end)
 
     def advance(self, time: Moment) -> None:
-        """Let time go on: all events up to and at this time have been published, timers up to it run out."""
+        """Advance time: all events up to and at this time have been published, timers up to it run out."""
         end = moment(time)
         self._delivery.do(lambda subscriber: subscriber.advance(end), end)
 
     def close(self) -> None:
-        """The end of all time: events that wait are used, timers run out, nothing can be published any more."""
+        """End the service: waiting events are used, timers run out, nothing more can be published."""
         if not self._delivery.closed:
             try:
                 self._delivery.do(lambda subscriber: subscriber.advance(FOREVER), FOREVER)
@@ -163,35 +163,26 @@ class Service:
 
     def subscribe(
         self,
-        expression: str | Subscription | Expression,
+        pattern: Any,
         callback: Callback,
         *,
-        language: str = "core",
+        name: str | None = None,
+        language: str | Language = DEFAULT,
         key: Names = None,
         detection: str | DetectionPolicy | None = None,
-        matches: str | None = None,
-        take: str | None = None,
-        name: str | None = None,
-        options: Mapping[str, object] | None = None,
-        sources: Iterable[str] | None = None,
-        limit: Names = None,
-        every: Duration | None = None,
+        options: SubscriptionOptions = SubscriptionOptions(),
     ) -> SubscriptionId:
         """Call back with every event of a type, or every composite event of a pattern, from now on.
 
         Args:
-            expression: `Temp(temp < 15)` for single events, or a pattern in one of the languages.
+            pattern: `Temp(temp < 15)` for single events, or a pattern: its text, what `tocsin.parse` gives for one, or what
+                `tocsin.event` builds.
             callback: gets an `Event` for single events, a `Composite` for patterns.
+            name: under which other subscriptions can use the composites.
             key: an attribute or several; the pattern is then looked for among the events that agree in them.
             detection: `best-effort` (events are used as they arrive), `guaranteed` (in order, once nothing earlier
-                can come) or `probabilistic(0.95)`; it takes precedence over what the expression says.
-            matches: which matches are wanted, if the expression does not say it: `each`, `any`, `next`, `leftmost` or
-                `adjacent`.
-            take: what is reported of those that are complete at one moment: `all`, `first 3`, `last` or `count`.
-            name: under which other subscriptions can use the composites.
-            options: readings of the language, such as `restart`; `stability`, see `tocsin.events.stability`.
-            sources: the sources to listen to and to wait for; by default all of the service.
-            limit: attributes; of events that agree in type and in these, one is used `every` so often.
+                can come) or `probabilistic(0.95)`; it takes precedence over what the pattern says.
+            options: which matches are wanted, sources to listen to, a prefilter and more.
         """
         with self._delivery.lock:
             number = next(self._numbers)
@@ -200,14 +191,12 @@ class Service:
             others = [other for other in self._subscribers if other.publishes]
             catalog = with_composites(self._catalog, [o.composite for o in others if o.composite is not None])
             request = read_request(
-                expression,
+                pattern,
                 catalog,
                 name=label,
                 language=language,
                 key=key,
                 detection=detection,
-                matches=matches,
-                take=take,
                 options=options,
             )
             check_order(label, request.uses, {other.name: other.uses for other in self._subscribers})
@@ -215,7 +204,9 @@ class Service:
             check_neighbours(request.subscription, upstream)
             mode, single = request.detection.mode, request.single
             waits = mode != "best-effort"
-            heard = self._heard(mode, sources, upstream) if waits or sources is not None else None
+            heard = (
+                self._heard(mode, options.sources, upstream) if waits or options.sources is not None else None
+            )
             self._delivery.subscribers[number] = Subscriber(
                 number,
                 label,
@@ -232,7 +223,7 @@ class Service:
                 since=self._delivery.done,
                 sources=heard,
                 key=request.key,
-                limits=read_limit(limit, every),
+                limits=options.limits,
                 uses=request.uses,
                 upstream=upstream,
                 composite=composite_type(request.subscription, catalog, request.key),
@@ -241,13 +232,13 @@ class Service:
         return SubscriptionId(number)
 
     def unsubscribe(self, id: SubscriptionId) -> None:
-        """Call back no more. Detection goes on only as long as another subscription uses the composites."""
+        """Stop calling back. Detection continues only as long as another subscription uses the composites."""
         with self._delivery.lock:
             subscribers = self._delivery.subscribers
             if id not in subscribers or subscribers[id].callback is None:
                 raise InputError("unknown-subscription", f"there is no subscription {id}")
             subscribers[id].callback = None
-            # Backwards: one that goes may have been the last to use an earlier one.
+            # Backwards: a removed one may have been the last to use an earlier one.
             for number, one in reversed(tuple(subscribers.items())):
                 needed = any(one.name in other.upstream for other in subscribers.values())
                 if one.callback is None and not needed:
@@ -255,19 +246,19 @@ class Service:
 
     @property
     def unused(self) -> tuple[Unused, ...]:
-        """Events that a subscription wanted and could not use, too late or without the key; the last ones only."""
+        """The most recent events that a subscription wanted and could not use: too late, or without the key."""
         return tuple(one for subscriber in self._subscribers for one in subscriber.unused)
 
     # Sources
 
     def silent(self, after: Duration) -> tuple[str, ...]:
-        """The sources that are waited for and were not heard of for longer than this, in the time of events."""
+        """The sources that are waited for and have been silent for longer than this, in event time."""
         latest, gap = self._delivery.latest, duration(after)
         missed = {name for one in self._subscribers if one.waits for name in one.policy.silent(latest, gap)}
         return tuple(source for source in self._sources if source in missed)
 
     def leave_out(self, source: str) -> None:
-        """Wait for a source no longer. Its events are still used as long as they are in time."""
+        """Stop waiting for a source. Its events are still used as long as they are not late."""
         self._check_source(source)
         self._delivery.do(lambda subscriber: subscriber.leave_out(source), self._delivery.latest)
 
@@ -289,7 +280,7 @@ class Service:
             raise InputError("unknown-source", told, hint=did_you_mean(source or "", self._sources))
 
     def _heard(self, mode: str, sources: Iterable[str] | None, upstream: Sequence[str]) -> frozenset[str]:
-        """The sources a subscription listens to: those asked for, and the subscriptions it uses."""
+        """The sources a subscription listens to: the requested ones, and the subscriptions it uses."""
         own = self._sources if sources is None else tuple(sources)
         if not own:
             message = f"{mode} detection must know all sources of events"

@@ -1,4 +1,4 @@
-"""A subscription at work: a policy decides when events are used, a matcher what is made of them."""
+"""A running subscription: a policy decides when events are used, a matcher what results from them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NamedTuple, Protocol
 
-from tocsin.algebra.pattern import EventSpec, Timed, walk
 from tocsin.algebra.predicate import evaluate
-from tocsin.algebra.subscription import Subscription
-from tocsin.automata.compile import BitTest
+from tocsin.algebra.tokens.pattern import EventSpec, Timed, walk
+from tocsin.algebra.tokens.subscription import Subscription
+from tocsin.automata.detection_plan import BitTest
 from tocsin.automata.execute import Session
 from tocsin.events import Composite, Event, EventType, total_order
 from tocsin.events.stability import Policy
@@ -20,7 +20,7 @@ from tocsin.service.limit import Limit, passes
 from tocsin.service.names import patterns
 
 Callback = Callable[[Any], object]
-KEPT = 10_000  # of the events that a subscription could not use, the last so many
+KEPT = 10_000  # how many of the events that a subscription could not use are kept
 Found = Event | Composite
 
 
@@ -33,7 +33,7 @@ class Unused(NamedTuple):
 
 
 class Publication(NamedTuple):
-    """What a subscription publishes: composites just found, those that nothing earlier can follow, and until when."""
+    """A publication of a subscription: composites just found, those that nothing earlier can follow, and until when."""
 
     fresh: Sequence[Input]
     stable: Sequence[Input]
@@ -41,17 +41,17 @@ class Publication(NamedTuple):
 
 
 class Matcher(Protocol):
-    """Makes something of events: hands single ones on, or detects patterns."""
+    """Processes events: passes single ones on, or detects patterns."""
 
     def wants(self, event: Event) -> bool:
         """Whether the event can make a difference."""
 
     def take(self, events: Sequence[Input], until: int) -> Sequence[Found]:
-        """What comes of the next events, when time goes on until `until`."""
+        """The results of the next events, as time advances to `until`."""
 
 
 class SingleEvents:
-    """Hands on the events of one type that pass a filter."""
+    """Passes on the events of one type that satisfy a filter."""
 
     def __init__(self, spec: EventSpec) -> None:
         self._spec = spec
@@ -75,7 +75,7 @@ class Detection:
         self._types = frozenset(
             test.type for _, test in compiled.tests if isinstance(test, BitTest) and test.type
         )
-        # What lies between two events counts where they must be adjacent.
+        # Events in between matter where two events must be adjacent.
         self._all = subscription.selection.matches == "adjacent"
         self._timers = any(isinstance(node, Timed) for p in patterns(subscription) for node in walk(p))
 
@@ -93,7 +93,7 @@ class Detection:
 
 
 def _runs(events: Sequence[Input]) -> Iterator[list[Input]]:
-    """The events in their order, cut wherever one comes before the last: a session would sort them."""
+    """The events in their order, cut wherever one is earlier than the one before it: a session would sort them."""
     run: list[Input] = []
     for event in events:
         if run and total_order(event) < total_order(run[-1]):
@@ -105,15 +105,15 @@ def _runs(events: Sequence[Input]) -> Iterator[list[Input]]:
 
 @dataclass
 class Subscriber:
-    """One subscription with everything that belongs to it."""
+    """One subscription and its state."""
 
     number: int
     name: str
-    callback: Callback | None  # None once nobody listens, while others still use its composites
+    callback: Callback | None  # None once unsubscribed, while others still use its composites
     matcher: Matcher
     policy: Policy[Input]
     waits: bool  # whether the policy holds events back
-    since: int  # how much had been done when the subscription was made
+    since: int  # number of deliveries when the subscription was made
     sources: frozenset[str] | None  # the sources it listens to; None for all
     key: tuple[str, ...] = ()
     limits: tuple[Limit, ...] = ()
@@ -128,7 +128,7 @@ class Subscriber:
     def step(
         self, act: Callable[[Subscriber], list[Found]], others: Mapping[str, Publication]
     ) -> tuple[list[Found], Publication]:
-        """Use what other subscriptions have just published, then do what is to be done."""
+        """Use what other subscriptions have just published, then apply `act`."""
         found: list[Found] = []
         published = [others[name] for name in self.upstream if name in others]
         incoming = [event for one in published for event in (one.stable if self.waits else one.fresh)]
@@ -151,11 +151,11 @@ class Subscriber:
         return self._use(released)
 
     def advance(self, end: int) -> list[Found]:
-        """Let time go on."""
+        """Advance time."""
         return self._use(self.policy.advance(end))
 
     def leave_out(self, source: str) -> list[Found]:
-        """Wait for a source no longer."""
+        """Stop waiting for a source."""
         waited_for = self.waits and (self.sources is None or source in self.sources)
         return self._use(self.policy.leave_out(source)) if waited_for else []
 
@@ -173,7 +173,7 @@ class Subscriber:
         return list(self.matcher.take(passed, self.policy.watermark))
 
     def _publication(self, found: list[Composite]) -> Publication:
-        """What others get: those that do not wait everything at once, the others in the total order."""
+        """The publication for others: all composites at once for those that do not wait, stable ones in the total order."""
         if not self.publishes:
             return Publication((), (), self.policy.watermark)
         self._held += found
@@ -191,5 +191,5 @@ class Subscriber:
 
 
 def origin(name: str) -> str:
-    """The source that the composites of a subscription come from; no other source is called so."""
+    """The name of the source of a subscription's composites; no other source has it."""
     return f"[{name}]"

@@ -1,11 +1,11 @@
-"""Deliver what correlations send: a queue for each subscription and key, in the time of the events.
+"""Deliver the events that correlations send, in event time, through one queue per subscription and key.
 
-A receiver takes what waits for it at *ticks*, the multiples of `every` since 1970-01-01 UTC. What was sent at a tick is
-there for that tick. After the last event the ticks go on until nothing waits. Of events sent at one moment, the one in
-the earlier row came first.
+A receiver takes waiting events at *ticks*, the multiples of `every` since 1970-01-01 UTC. An event sent at a tick is
+available at that tick. After the last event the ticks continue until the queue is empty. Events sent at the same moment
+are ordered by row.
 
-What the priority, the expiry, and the strategies `overwrite` and `drop` of an event do, `algebra.correlation.delivery`
-says; here Spark brings the events of a queue together in order, and a worker offers them one by one.
+`algebra.correlation.delivery` defines the effect of an event's priority and expiry, and of the strategies `overwrite`
+and `drop`; here Spark brings the events of a queue together in order, and a worker offers them one by one.
 
 Paper: 001, section 8.
 """
@@ -35,11 +35,11 @@ ADDED = T.StructType(
 )
 _MOMENT = pa.timestamp("us", tz="UTC")
 _NEEDED = ("pattern", "key", "end", "what", "type", "value")
-_SENT = "tocsin:sent"  # the column that travels with a row: what its queue has to know of it
+_SENT = "tocsin:sent"  # the column with the fields that a row's queue needs
 
 
 class Receiver(NamedTuple):
-    """How a receiver takes events: at most `most` every so many microseconds, from a queue of some capacity."""
+    """How a receiver takes events: at most `most` of them every `every` microseconds, from a queue of this capacity."""
 
     every: int | None = None
     capacity: int | None = None
@@ -47,7 +47,7 @@ class Receiver(NamedTuple):
 
 
 class Fate(NamedTuple):
-    """What became of an output: when it was delivered, in microseconds, or why it was not."""
+    """The fate of an output: when it was delivered, in microseconds, or why it was not."""
 
     delivered_at: int | None
     lost: delivery.Why | None
@@ -56,13 +56,14 @@ class Fate(NamedTuple):
 def deliver(
     matches: DataFrame, *, every: str | None = None, capacity: int | None = None, most: int | None = None
 ) -> DataFrame:
-    """What became of each event that was sent: when it was delivered, or why it was lost.
+    """Report for each event that was sent when it was delivered, or why it was lost.
 
     Args:
-        matches: what `tocsin.detect` found, with whatever columns were added since.
-        every: how often a receiver takes what waits, such as `100ms`; without it every event is delivered as it is sent.
-        capacity: how many events can wait in a queue; any number if not given.
-        most: how many events a receiver takes at a tick; all that wait if not given.
+        matches: the result of `tocsin.detect`; it may have further columns.
+        every: how often a receiver takes waiting events, such as `100ms`; by default each event is delivered as it is
+            sent.
+        capacity: how many events can wait in a queue; by default there is no limit.
+        most: how many events a receiver takes at a tick; by default all that wait.
 
     Returns:
         The rows of `matches` whose `what` is `push`, each once, with two more columns: `delivered_at`, null for an event
@@ -76,7 +77,7 @@ def deliver(
     queued = sent.withColumn(
         _SENT,
         F.struct(
-            # Spark knows which keys are equal; a worker only has to know where the next queue begins.
+            # Spark compares the keys; a worker only needs to know where the next queue begins.
             (F.row_number().over(in_order) == 1).alias("is_first"),
             F.unix_micros("end").alias("time"),
             "type",
@@ -91,7 +92,7 @@ def deliver(
 
 
 def checked_receiver(every: str | None, capacity: int | None, most: int | None) -> Receiver:
-    """The receiver that the arguments of `deliver` describe; raises `InputError` where they describe none."""
+    """Return the receiver described by the arguments of `deliver`; raise `InputError` if they are invalid."""
     for name, count in (("capacity", capacity), ("most", most)):
         if count is None:
             continue
@@ -118,7 +119,7 @@ def _check(matches: DataFrame) -> None:
         )
     for name in _NEEDED:
         if name not in matches.columns:
-            hint = "take what tocsin.detect finds with language='ksu' or 'ecl'"
+            hint = "take what tocsin.detect finds in a language that sends events"
             raise InputError("unknown-column", f"the matches have no column {name!r}", hint=hint)
     for name in ADDED.names:
         if name in matches.columns:
@@ -127,7 +128,10 @@ def _check(matches: DataFrame) -> None:
 
 
 def _attribute(matches: DataFrame, name: str) -> Column:
-    """A delivery attribute of an event, of whatever table it is; payload of another type only has its name."""
+    """Return a delivery attribute from whichever table an event is in.
+
+    An attribute of the same name but another type is ordinary payload, and is not used.
+    """
     tables = matches.schema["output"].dataType if "output" in matches.columns else T.StructType()
     assert isinstance(tables, T.StructType)
     wanted, kind = (
@@ -144,8 +148,8 @@ def _attribute(matches: DataFrame, name: str) -> Column:
 
 
 def deliver_partition(receiver: Receiver, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows of whole queues, each with its fate; only rows that wait are kept from one batch to the next."""
-    line, waiting, count = Line(receiver), None, 0
+    """Worker entry point: add the fates to the rows of whole queues, holding back only rows that still wait."""
+    line, waiting, count = ReceiverQueue(receiver), None, 0
     for batch in batches:
         numbers = range(count, count + batch.num_rows)
         count = numbers.stop
@@ -164,21 +168,21 @@ def deliver_partition(receiver: Receiver, batches: Iterable[pa.RecordBatch]) -> 
 
 
 def _split(rows: pa.Table, fates: dict[int, Fate]) -> tuple[pa.Table, pa.Table]:
-    """The rows whose fate is known, which is forgotten with that, and those that still wait."""
+    """Split rows into those whose fate is known, which is removed from `fates`, and those that still wait."""
     numbers = rows.column(_SENT).to_pylist()
     known = pa.array([number in fates for number in numbers], pa.bool_())
     told = [fates.pop(number) for number in numbers if number in fates]
     moments = pa.array([fate.delivered_at for fate in told], pa.int64()).cast(_MOMENT)
     done = rows.filter(known).drop_columns(_SENT).append_column("delivered_at", moments)
     done = done.append_column("lost", pa.array([fate.lost for fate in told], pa.string()))
-    # A filtered table has as many pieces as before: without this their number would only grow.
+    # Filtering keeps the number of chunks: without this it would only grow.
     return done, rows.filter(pc.invert(known)).combine_chunks()
 
 
-class Line:
-    """A queue with its receiver, and the fates of outputs by number; what is sent comes in the order of time.
+class ReceiverQueue:
+    """A queue with its receiver, and the fates of outputs by number; outputs must be sent in the order of time.
 
-    >>> line = Line(Receiver(every=10, most=1))
+    >>> line = ReceiverQueue(Receiver(every=10, most=1))
     >>> for at, time in ((1, 7), (2, 10), (3, 11)):
     ...     line.send(Output(at, "T", time=time))
     >>> line.fates
@@ -192,10 +196,10 @@ class Line:
         self.fates: dict[int, Fate] = {}
         self._receiver = receiver
         self._queue = delivery.Queue(receiver.capacity)
-        self._tick = 0  # the next one, if something waits
+        self._tick = 0  # the time of the next tick, if something waits
 
     def send(self, output: Output) -> None:
-        """Offer an output, after the ticks that come before it."""
+        """Offer an output to the queue, after the ticks that precede it."""
         assert output.time is not None
         self._tick_until(output.time)
         self._queue = delivery.offer(self._queue, output)
@@ -206,11 +210,11 @@ class Line:
             self._tick = -(-output.time // self._receiver.every) * self._receiver.every
 
     def close(self) -> None:
-        """Tick until nothing waits; the line is then as good as new."""
+        """Tick until nothing waits; the line can then be used for another queue."""
         self._tick_until(inf)
 
     def _tick_until(self, time: float) -> None:
-        # At each tick something is delivered or expires, so there are no more of them than outputs.
+        # At each tick something is delivered or expires, so there are at most as many ticks as outputs.
         while self._receiver.every is not None and self._queue.waiting and self._tick < time:
             self._take(self._tick)
             self._tick += self._receiver.every

@@ -1,8 +1,8 @@
-"""What a worker runs for a replay: a detection policy in front of the kernels. It loads no pattern and no pyspark.
+"""Worker entry point of a replay: a detection policy in front of the kernels. Imports neither the compiler nor pyspark.
 
-The columns of an arrival: `place` (the worker it is for), `arrival`, `source`, `start`, `end`, `id`, `wanted` (whether the
-pattern looks at it), and `event`, the columns of `runtime.partition`, which is null but for wanted events of the place's keys.
-"""
+The columns of an arrival: `place` (the worker it is for), `arrival`, `source`, `start`, `end`, `id`, `wanted` (whether
+it is relevant), and `event`, the columns of `runtime.batch.partition`, which is null except for relevant events of the
+place's keys."""
 
 from __future__ import annotations
 
@@ -14,25 +14,28 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tocsin.events.stability import Policy
+from tocsin.runtime.batch.partition import Job, batch_of
 from tocsin.runtime.feed import feed
-from tocsin.runtime.matches import to_arrow
-from tocsin.runtime.partition import Job, batch_of
 from tocsin.runtime.program import from_bytes
+from tocsin.runtime.results.match_rows import to_arrow
 from tocsin.runtime.state import initial
 
 DETECTED_AT = "detected_at"  # the last column of the matches
 _ORDER = [(name, "ascending") for name in ("arrival", "end", "start", "id")]
 
 
+MakePolicy = Callable[[], Policy[int]]
+
+
 class ReplayJob(NamedTuple):
-    """What a worker is told: the job as for a table, with one output, and how to make the policy."""
+    """The job for a table, with one output, and a factory for the policy."""
 
     batch: Job
-    policy: Callable[[], Policy[int]]
+    policy: MakePolicy
 
 
 def replay_partition(job: ReplayJob, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The matches of the places in a partition, each with the arrival after which it was found."""
+    """Worker entry point: yield the matches of a partition's places, each with the arrival after which it was found."""
     collected = [batch for batch in batches if batch.num_rows]
     if not collected:
         return
@@ -52,7 +55,7 @@ def _replay(job: ReplayJob, table: pa.Table) -> Iterator[pa.RecordBatch]:
     policy, state = job.policy(), initial(plan, in_order=False)
     for row, (source, start, end, id, wanted, now) in enumerate(_log(table)):
         used = policy.arrive(source, row if wanted else None, end, (end, start, id), now)
-        policy.late.clear()  # they are left out, and nobody asks for them
+        policy.late.clear()  # late events are left out of a replay
         own = [event for event in used if here[event]]
         if not own and not (times_out and state.partial_matches):
             continue
@@ -67,7 +70,7 @@ def _replay(job: ReplayJob, table: pa.Table) -> Iterator[pa.RecordBatch]:
 
 
 def _log(table: pa.Table) -> Iterator[tuple[str | None, int, int, int | str, bool, int | None]]:
-    """Of each arrival the source, start, end, id, whether it is wanted, and the clock on the wall if there is one."""
+    """Return the source, start, end, id and relevance of each arrival, and its wall-clock time if there is one."""
     columns = [table.column(name).to_pylist() for name in ("source", "start", "end", "id", "wanted")]
     arrival = table.column("arrival")
     clock = [None] * len(arrival)

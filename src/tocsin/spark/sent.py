@@ -1,4 +1,4 @@
-"""The events that are sent: their types, and a table of them for each type."""
+"""The events that subscriptions send: their types, and a table for each type."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
 from tocsin.algebra.correlation.types import DELIVERY_ATTRIBUTES
-from tocsin.automata.compile import Compiled
+from tocsin.automata.detection_plan import Compiled
 from tocsin.errors import InputError
 from tocsin.runtime.program import Emission, Walk
 from tocsin.values import Value
 
-# The types of IDL; Spark has no unsigned ones, so those take the next larger.
+# The types of IDL; Spark has no unsigned integers, so those use the next larger type.
 _DECLARED = {
     "octet": pa.int16(), "short": pa.int16(), "unsigned short": pa.int32(), "long": pa.int32(),
     "unsigned long": pa.int64(), "long long": pa.int64(), "float": pa.float32(), "double": pa.float64(),
@@ -26,12 +26,12 @@ _ENVELOPE = ("id", "type", "time", "source", "key")
 
 
 def sends(compiled: Compiled) -> bool:
-    """Whether the subscriptions are of a language that sends events, even if they never send any."""
+    """Return whether the subscriptions are in a language that sends events, even if they never send any."""
     return any(isinstance(detector.program, Walk) for detector in compiled.plan.detectors)
 
 
 def sent_tables(compiled: Compiled, subscription: str | None = None) -> tuple[str, ...]:
-    """The names of the tables that the subscriptions, or one of them, send events to."""
+    """Return the names of the tables to which all subscriptions, or one of them, send events."""
     names = [output.name for output in compiled.plan.outputs]
     pushed = (e for e in _emissions(compiled) if subscription is None or names[e.output] == subscription)
     return tuple(dict.fromkeys(emission.table for emission in pushed if emission.what == "push"))
@@ -40,7 +40,12 @@ def sent_tables(compiled: Compiled, subscription: str | None = None) -> tuple[st
 def output_types(
     compiled: Compiled, fields: Mapping[str, T.DataType], carried: pa.StructType | None
 ) -> pa.StructType:
-    """A struct with a field for each table; `fields` are those that are taken from events, `carried` their attributes."""
+    """Return a struct with a field for each table.
+
+    Args:
+        fields: the types of the fields that outputs take from events.
+        carried: the attributes that constituents carry.
+    """
     tables: dict[str, dict[str, pa.DataType]] = {}
     for emission in _emissions(compiled):
         if emission.what == "push":
@@ -58,14 +63,14 @@ def output_types(
 
 
 def sent(matches: DataFrame, table: str) -> DataFrame:
-    """The events that were sent to one table: `id`, `type`, `time`, `source`, `key`, and their attributes.
+    """Return the events that were sent to one table: `id`, `type`, `time`, `source`, `key`, and their attributes.
 
-    Of what `deliver` returns, those that were delivered, at that time.
-    An attribute that has one of these names itself gets a `_` behind it. Events without attributes have no table of their
-    own; they are found by their type.
+    From the result of `deliver`, only delivered events are returned, with the time of delivery. `_` is appended to the
+    name of an attribute that clashes with one of these. Events without attributes have no table of their own; select
+    them by their type.
     """
     if "what" not in matches.columns:
-        hint = "take what tocsin.detect finds with language='ecl' or 'ksu'"
+        hint = "take what tocsin.detect finds in a language that sends events"
         raise InputError("unknown-column", "these matches tell of no events that were sent", hint=hint)
     outputs = matches.schema["output"].dataType if "output" in matches.columns else T.StructType()
     assert isinstance(outputs, T.StructType)
@@ -112,7 +117,7 @@ def _attributes(
         else:
             yield name, to_arrow_type(fields[source[2]], timezone="UTC")
     if emission.forwards is not None and carried is not None:
-        # An event of a declared type holds what is declared, and what says how it is to be delivered.
+        # An event of a declared type has the declared attributes, and the delivery attributes.
         others = (
             carried if emission.declared is None else [f for f in carried if f.name in DELIVERY_ATTRIBUTES]
         )
@@ -132,7 +137,7 @@ def _type_of(value: Value) -> pa.DataType:
 
 
 def common_type(table: str, name: str, one: pa.DataType, other: pa.DataType) -> pa.DataType:
-    """The type of an attribute that is sent as one and as another."""
+    """Return the common type of an attribute that is sent with two types."""
     if one == other:
         return one
     number = [pa.types.is_integer(type) or pa.types.is_floating(type) for type in (one, other)]

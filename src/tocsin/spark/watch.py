@@ -1,4 +1,4 @@
-"""Watch the streams of a session: what each micro-batch of `tocsin.detect` came to, through a listener of Spark."""
+"""Watch the streams of a session: report each micro-batch of `tocsin.detect`, through a Spark listener."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryProgress,
 )
 
-from tocsin.runtime.pack import from_ipc
-from tocsin.spark.counters import Counters
-from tocsin.spark.metrics import Metrics
-from tocsin.spark.seen import Seen, Watcher, decided, heard_of, moment, summed
-from tocsin.spark.stream import OBSERVED
+from tocsin.runtime.transport.pack import from_ipc
+from tocsin.spark.observe.counters import Counters
+from tocsin.spark.observe.metrics import Metrics
+from tocsin.spark.observe.record import Seen, Watcher, decided, heard_of, moment, summed
+from tocsin.spark.stream.stream_query import OBSERVED
 
 
 def watch(spark: SparkSession, told: Watcher | None = None, *, metrics: int | None = None) -> Watch:
-    """Tell of each micro-batch of every stream of the session that detects, also of those that run already.
+    """Report each micro-batch of every detecting stream of the session, including those already running.
 
     Args:
-        told: called with what is to be seen of a micro-batch, a `tocsin.spark.seen.Seen`, in a thread of Spark's.
-        metrics: a port of this machine at which the same is served for Prometheus; 0 for any.
+        told: called with the record of each micro-batch, a `tocsin.spark.observe.record.Seen`, in a Spark thread.
+        metrics: a local port on which to serve the same figures for Prometheus; 0 for any free one.
 
     Returns:
-        What watches; `close()` ends that, as does leaving it as a context manager. `last` is what was seen of each query.
+        The watch. It ends with `close()`, or when left as a context manager. `last` holds the latest record of each
+        query.
     """
     return Watch(spark, told, metrics)
 
 
 class Watch(StreamingQueryListener):
-    """Hears of micro-batches. `last` is the latest of each query, `port` the one of the metrics, if they are served."""
+    """Listens to micro-batches. `last` is the latest record of each query, `port` that of the metrics, if served."""
 
     def __init__(self, spark: SparkSession, told: Watcher | None, metrics: int | None) -> None:
         self.last: dict[str, Seen] = {}
@@ -54,7 +55,7 @@ class Watch(StreamingQueryListener):
         self._streams.addListener(self)
 
     def close(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         self._streams.removeListener(self)
         if self._metrics is not None:
             self._metrics.close()
@@ -85,7 +86,7 @@ class Watch(StreamingQueryListener):
 
 
 def seen_in(progress: StreamingQueryProgress) -> Seen | None:
-    """What is to be seen of a micro-batch; None if nothing was detected in it."""
+    """Return the record of a micro-batch; None if it has no figures of a detection."""
     figures = list(_figures(progress.observedMetrics))
     if not figures:
         return None
@@ -106,10 +107,10 @@ def seen_in(progress: StreamingQueryProgress) -> Seen | None:
 
 
 def _figures(observed: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    """The figures of each shard of each detection in a query."""
+    """Yield the figures of each shard of each detection in a query."""
     ours = sorted(name for name in observed if name.startswith(OBSERVED))
     for job, name in enumerate(ours):
-        # A sink that asks for the rows twice may make Spark observe them twice.
+        # A sink that reads the rows twice may make Spark observe them twice.
         by_shard = {
             row["shard"]: {**row, "job": str(job)}
             for packed in observed[name]["figures"]
@@ -119,12 +120,12 @@ def _figures(observed: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
 
 
 def _bytes(packed: bytes | str) -> bytes:
-    """Bytes as they are, or as the text that Spark Connect makes of them."""
+    """Return the bytes, which Spark Connect encodes as text."""
     return b64decode(packed) if isinstance(packed, str) else bytes(packed)
 
 
 def _counters(figures: Iterable[Mapping[str, Any]]) -> Counters:
-    """What became of the events. One that is late for subscriptions of several policies is counted for each."""
+    """Count the events by use. One that is late for subscriptions of several policies is counted for each."""
     heard: dict[str, int] = {}
     arrived = late = 0
     for one in figures:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brokers import Certificates, make_certificates
+from support.brokers import Certificates, make_certificates
 
 
 @pytest.fixture(scope="session")

@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from broker_queries import rows, run_available, start, wait_for_rows
-from brokers import Broker, Certificates, cannot_have
-from kafka_node import connector_jars, kafka_node
+from support.broker_queries import rows, run_available, start, wait_for_rows
+from support.brokers import Broker, Certificates, cannot_have
+from support.kafka_node import connector_jars, kafka_node
 from tocsin.errors import BrokerError, InputError
 from tocsin.spark.brokers.avro import read_avro, write_avro
 from tocsin.spark.brokers.kafka import (
@@ -181,7 +181,7 @@ def test_a_session_without_the_connector_says_what_to_do() -> None:
     # Another process: the session of the tests has the connector.
     code = (
         "from tocsin.errors import SetupError\n"
-        "from tocsin.spark.session import local_session\n"
+        "from tocsin.spark.session.session import local_session\n"
         "from tocsin.spark.brokers.kafka import *\n"
         "spark = local_session(cores=1)\n"
         "for use in (lambda: read_kafka(spark, KafkaServer('x:1'), KafkaInput(('t',))),\n"

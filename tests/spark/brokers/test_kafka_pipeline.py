@@ -12,8 +12,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from brokers import Certificates, cannot_have
-from kafka_node import connector_jars, kafka_node
+from support.brokers import Certificates, cannot_have
+from support.kafka_node import connector_jars, kafka_node
 from tocsin.errors import BrokerError, StreamError
 from tocsin.spark.brokers.avro import write_avro
 from tocsin.spark.brokers.kafka import (

@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from broker_queries import failure, rows, run_available, start, wait_for_rows
-from brokers import Broker, Certificates, mosquitto
+from support.broker_queries import failure, rows, run_available, start, wait_for_rows
+from support.brokers import Broker, Certificates, mosquitto
 from tocsin.spark.brokers.message import Access, Outgoing
 from tocsin.spark.brokers.mqtt import MqttInput, mqtt_sink, stream_mqtt, write_mqtt
 from tocsin.spark.brokers.mqtt_client import MqttServer, publish

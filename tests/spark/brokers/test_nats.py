@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from broker_queries import failure, rows, run_available, start, wait_for_rows
-from brokers import Broker, Certificates, nats_server
+from support.broker_queries import failure, rows, run_available, start, wait_for_rows
+from support.brokers import Broker, Certificates, nats_server
 from tocsin.errors import InputError
 from tocsin.spark.brokers.message import Access, Outgoing
 from tocsin.spark.brokers.nats import NatsInput, nats_sink, read_nats, stream_nats, write_nats

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from brokers import Broker, nats_server
+from support.brokers import Broker, nats_server
 from tocsin.errors import BrokerError
 from tocsin.spark.brokers.message import Outgoing
 from tocsin.spark.brokers.nats_client import NatsServer, NatsSession, publish, read_range, stream_state

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from brokers import Broker, mosquitto, wait_until
+from support.brokers import Broker, mosquitto, wait_until
 from tocsin.errors import BrokerError
 from tocsin.spark.brokers.message import Message, Outgoing
 from tocsin.spark.brokers.mqtt_client import MqttServer, Receiver, publish

@@ -1,4 +1,4 @@
-"""Finds what is wrong with ECL texts besides their syntax, once the fields of the events are known.
+"""Finds mistakes in ECL texts other than syntax errors, once the fields of the events are known.
 
 >>> from tocsin.algebra.completion.expression import Predicate, Program, Subscription
 >>> from tocsin.algebra.predicate import Attribute, Compare, Literal
@@ -21,7 +21,7 @@ ALWAYS_THERE = ("source", "timestamp", "type")
 
 
 def check(program: Program, fields: Collection[str]) -> list[PatternError]:
-    """The mistakes of a program over events with these fields."""
+    """The mistakes in a program over events with these fields."""
     known = {*fields, *ALWAYS_THERE}
     errors: dict[tuple[str, Span | None], PatternError] = {}
     for subscription in program.subscriptions:

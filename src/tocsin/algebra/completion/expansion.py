@@ -1,4 +1,4 @@
-"""Input and output sequences padded with ε, and whether the outputs stand where they belong.
+"""Input and output sequences padded with ε, and whether the outputs are where they belong.
 
 | paper (000, Definitions 1 and 2) | here                                   |
 |----------------------------------|----------------------------------------|
@@ -29,7 +29,7 @@ class Pair:
 
 
 def places(padded: Padded) -> tuple[int, ...]:
-    """Where the elements that are not ε stand, counted from 1: the paper's g for σ', h for κ'."""
+    """Positions of the elements that are not ε, counted from 1: the paper's g for σ', h for κ'."""
     return tuple(i for i, symbol in enumerate(padded, 1) if symbol is not None)
 
 
@@ -39,6 +39,6 @@ def respects(pair: Pair, inputs: Padded, outputs: Padded) -> bool:
         return False
     if len(pair.after) != len(pair.outputs) or not all(0 <= f <= len(pair.inputs) for f in pair.after):
         return False
-    # Before the first event any place is late enough, after the last none is too late.
+    # Before the first event any position is late enough; after the last event none is too late.
     g: tuple[float, ...] = (0, *places(inputs), float("inf"))
     return all(g[f] <= h < g[f + 1] for f, h in zip(pair.after, places(outputs), strict=True))

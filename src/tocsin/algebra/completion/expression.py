@@ -10,7 +10,7 @@
 | parallel {φ1, …}                          | `Parallel`                        |
 | in (p1) do {φ1} in (p2) do {φ2} …         | `Modes`                           |
 
-What they mean is in `semantics`, how they are spelled in `languages.ecl`.
+Their meaning is defined in `semantics`, their syntax in `languages.ecl`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tocsin.errors import InputError, Span, did_you_mean
 
 Outcome = OneOf["success", "failure"]
 
-# No expression is nested deeper or has more parts than this, with its definitions written out.
+# Limits on the nesting and the parts of an expression with its definitions expanded.
 MAX_DEPTH = 100
 MAX_SIZE = 20_000
 
@@ -65,7 +65,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class SelectStar:
-    """Succeeds when one part does, fails when one does; success goes first."""
+    """Succeeds when one part does, fails when one does; success takes precedence."""
 
     parts: tuple[Expression, ...]
     span: Span | None = _span()
@@ -115,7 +115,7 @@ class Parallel:
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """What to evaluate from an event on that satisfies the guard."""
+    """The expression to evaluate from the event that satisfies the guard onwards."""
 
     guard: Filter
     body: Expression
@@ -124,7 +124,7 @@ class Mode:
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """Runs one mode at a time, at first the first; never completes."""
+    """Runs one mode at a time, beginning with the first; never completes."""
 
     modes: tuple[Mode, ...]
     span: Span | None = _span()
@@ -159,7 +159,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A defined name, with what it stands for."""
+    """A defined name, with its expression."""
 
     name: str
     body: Expression
@@ -185,8 +185,8 @@ Expression = (
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """Where the paper can be read in two ways, which way is followed.
+class Interpretation:
+    """Which of two possible interpretations of the paper is followed.
 
     `unless_tie`: how a do-unless completes when both sides succeed on one event. `loop_ends`: how a loop
     completes when its body fails.
@@ -196,10 +196,10 @@ class Reading:
     loop_ends: Outcome = "failure"
 
     @classmethod
-    def of(cls, options: Mapping[str, object]) -> Reading:
-        """The reading that a mapping of option names to values asks for.
+    def of(cls, options: Mapping[str, object]) -> Interpretation:
+        """The interpretation given by a mapping of option names to values.
 
-        >>> Reading.of({"unless_tie": "failure"}).unless_tie
+        >>> Interpretation.of({"unless_tie": "failure"}).unless_tie
         'failure'
         """
         names = [f.name for f in fields(cls)]
@@ -228,7 +228,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What one consumer asks for. A text that is just an expression has one subscription without a name."""
+    """The expression of one consumer. A text that is just an expression has one subscription without a name."""
 
     name: str | None
     expression: Expression
@@ -241,7 +241,7 @@ class Program:
 
     subscriptions: tuple[Subscription, ...]
     definitions: tuple[Definition, ...] = ()
-    reading: Reading = Reading()
+    interpretation: Interpretation = Interpretation()
 
     @property
     def expression(self) -> Expression:
@@ -288,7 +288,7 @@ def filters(expression: Expression) -> tuple[Filter, ...]:
 
 
 def measure(expression: Expression, known: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
-    """Depth and number of parts, definitions written out; `known` holds those of the defined names."""
+    """Depth and number of parts with definitions expanded; `known` holds those of the defined names."""
     if isinstance(expression, Named):
         return known.get(expression.name) or measure(expression.body, known)
     parts = [measure(child, known) for child in children(expression)]

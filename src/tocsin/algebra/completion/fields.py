@@ -24,7 +24,7 @@ Fields = Mapping[str, Field]
 
 
 def fields_of(event: Event) -> dict[str, Field]:
-    """What a predicate can ask of an event: its attributes, and `type`, `timestamp` and `source`."""
+    """The fields of an event that predicates can test: its attributes, and `type`, `timestamp` and `source`."""
     fields: dict[str, Field] = {**event.attributes, "type": event.types, "timestamp": event.interval.end}
     if event.source is not None:
         fields["source"] = event.source

@@ -5,10 +5,10 @@
 | Q, I                      | `Machine.states`, `Machine.initial`                   |
 | τ = (En, a, Clr, Tgt, o)  | `Transition(name, enable, input, clear, target, outputs)` |
 | a = ε                     | `input=None`                                          |
-| τ1 ≺ τ2                   | the pair (τ1, τ2) in `Machine.order`: τ1 goes first   |
+| τ1 ≺ τ2                   | the pair (τ1, τ2) in `Machine.order`: τ1 has priority |
 | s, f of a module          | `Machine.success`, `Machine.failure`                  |
 
-An input is a predicate, so that an alphabet need not be finite; a letter is the predicate on the type. A
+An input is a predicate, so an alphabet need not be finite; a letter is the predicate on the type. A
 transition has several outputs only in machines that passes have merged.
 """
 
@@ -54,7 +54,7 @@ class Machine:
 
 
 def above(machine: Machine) -> tuple[int, ...]:
-    """For each transition, which ones go before it, as a bit set over their positions; refuses a cycle.
+    """For each transition, those with priority over it, as a bit set over their positions; refuses a cycle.
 
     >>> letters = [Transition(name, (), None, frozenset(), frozenset()) for name in "abc"]
     >>> above(Machine("m", (), frozenset(), tuple(letters), (("a", "b"), ("b", "c"))))
@@ -83,7 +83,7 @@ def above(machine: Machine) -> tuple[int, ...]:
 
 
 def check(machine: Machine) -> list[PatternError]:
-    """Every mistake in a machine: names that are not there or there twice, and a cycle in the order."""
+    """Every mistake in a machine: unknown and duplicate names, and a cycle in the order."""
     errors = _twice("state", machine.states) + _twice("transition", [t.name for t in machine.transitions])
     errors += _unknown("state", machine.initial, machine.states)
     errors += _unknown(

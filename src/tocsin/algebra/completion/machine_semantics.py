@@ -1,6 +1,6 @@
-"""The behaviour of correlation machines, as Definition 4 says it: sets of states, sets of transitions.
+"""The behaviour of correlation machines, literally as in Definition 4: sets of states, sets of transitions.
 
-With the readings the project follows: only transitions that want the current input compete (C.1.3), internal
+With the interpretations the project follows: only transitions that want the current input compete (C.1.3), internal
 transitions run to completion before the first event and after every event (C.1.4), a step may have several
 outputs (C.1.5).
 
@@ -26,7 +26,7 @@ from tocsin.errors import PatternError
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """What an event, or none, led to: the transitions of each step, the active states, the outputs."""
+    """The effect of an event, or of none: the transitions of each step, the active states, the outputs."""
 
     fired: tuple[tuple[str, ...], ...]
     states: frozenset[str]
@@ -54,14 +54,14 @@ def status(machine: Machine, states: frozenset[str]) -> Status:
 
 
 def react(machine: Machine, states: frozenset[str], event: Fields) -> Reaction:
-    """One event, then internal steps until nothing moves."""
+    """Take one event, then internal steps until none is enabled."""
     taken = _step(machine, states, event)
     rest = settle(machine, taken.states)
     return Reaction(taken.fired + rest.fired, rest.states, taken.outputs + rest.outputs)
 
 
 def settle(machine: Machine, states: frozenset[str]) -> Reaction:
-    """Internal steps until nothing moves."""
+    """Take internal steps until none is enabled."""
     seen = {states}
     whole = Reaction((), states, ())
     while (step := _step(machine, whole.states, None)).fired != ((),):

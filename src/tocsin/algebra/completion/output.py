@@ -1,4 +1,4 @@
-"""What an expression sends to its consumer: a constant, the event itself, or a new event made of it.
+"""The outputs an expression sends to its consumer: a constant, the event itself, or a new event made from it.
 
 The simplified language of the paper only knows constants. Forwarding takes the event that completed the
 pushed expression, so an output is still one of finitely many symbols, and every machine, table and analysis
@@ -43,7 +43,7 @@ class Forward:
 
 @dataclass(frozen=True, slots=True)
 class FieldOf:
-    """A field of the completing event; nothing if the event lacks it."""
+    """A field of the completing event; None if the event lacks it."""
 
     name: str
     span: Span | None = _span()
@@ -64,9 +64,9 @@ Emitted = str | int | dict[str, Field]
 
 @dataclass(frozen=True, slots=True)
 class Emit:
-    """An output of a machine: whose it is, its place among all outputs of the text, and what it tells.
+    """An output of a machine: its subscription, its position among all outputs of the text, and its value.
 
-    A machine pushes outputs; one that was asked to also tells `success` or `failure`, when it completes.
+    A machine pushes outputs; on request it also reports `success` or `failure` when it completes.
     """
 
     output: Output
@@ -76,7 +76,7 @@ class Emit:
 
 
 def value_of(output: Output, event: Fields) -> Emitted:
-    """What the consumer gets when this event completed the pushed expression."""
+    """The value the consumer gets when this event completed the pushed expression."""
     match output:
         case Constant(value):
             return value

@@ -1,13 +1,13 @@
-"""The meaning of completion expressions, in slow and plain Python; every machine must agree with it.
+"""The meaning of completion expressions, in simple, slow Python; every machine must agree with it.
 
-There is no machine here: the state is a tree shaped like the expression, and an event is handed down it. The
+There is no machine here: the state is a tree shaped like the expression, and events are passed down it. The
 rules, with their numbers in the project's list of decisions:
 
 - every running part finishes the event before its operator decides (C.1.6), success before failure;
 - one event serves all parts that run side by side (C.1.17);
-- what is started again, or comes next in a sequence, starts with the next event (C.1.12);
+- a part that is restarted, or comes next in a sequence, starts with the next event (C.1.12);
 - a mode's guard takes the event away from the active mode, whose own guard is not armed (C.1.13);
-- what has completed ignores further events (C.1.18).
+- a completed part ignores further events (C.1.18).
 
 Within one event an operator decides one *internal step* after the last of its parts; outputs come in the
 order of those steps, and within a step in textual order (C.1.5).
@@ -27,6 +27,7 @@ from tocsin.algebra.completion.expression import (
     DoUnless,
     Expression,
     Fail,
+    Interpretation,
     Loop,
     Modes,
     Named,
@@ -34,7 +35,6 @@ from tocsin.algebra.completion.expression import (
     Persist,
     Predicate,
     Push,
-    Reading,
     Repeat,
     Select,
     SelectStar,
@@ -54,7 +54,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a running expression is: the part, round or mode it is in, and how far its parts are."""
+    """The progress of a running expression: its current part, round or mode, and the progress of its parts."""
 
     index: int = 0
     parts: tuple[State, ...] = ()
@@ -65,7 +65,7 @@ State = Status | Progress
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What came out, with the positions (from 1) of the events that brought it, and how it stands."""
+    """The outputs, with the positions (from 1) of the events that caused them, and the final status."""
 
     outputs: tuple[tuple[int, Emitted], ...]
     status: Status
@@ -74,14 +74,16 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What one event did: the new state, the last internal step needed, the outputs with their steps."""
+    """The effect of one event: the new state, the last internal step needed, the outputs with their steps."""
 
     state: State
     last: int = 0
     outputs: tuple[tuple[int, Output], ...] = ()
 
 
-def run(expression: Expression, events: Iterable[Fields], reading: Reading = Reading()) -> Run:
+def run(
+    expression: Expression, events: Iterable[Fields], interpretation: Interpretation = Interpretation()
+) -> Run:
     """Evaluate an expression over a trace.
 
     >>> from tocsin.algebra.completion.expression import TRUE
@@ -91,7 +93,7 @@ def run(expression: Expression, events: Iterable[Fields], reading: Reading = Rea
     """
     state, outputs, completed_at = start(expression), [], None
     for position, event in enumerate(events, 1):
-        state, made = feed(expression, state, event, reading)
+        state, made = feed(expression, state, event, interpretation)
         outputs += [(position, value_of(output, event)) for output in made]
         if completed_at is None and isinstance(state, Status):
             completed_at = position
@@ -99,7 +101,7 @@ def run(expression: Expression, events: Iterable[Fields], reading: Reading = Rea
 
 
 def status(state: State) -> Status:
-    """How an evaluation in this state stands."""
+    """The status of an evaluation in this state."""
     return state if isinstance(state, Status) else Status.RUNNING
 
 
@@ -125,16 +127,16 @@ def start(expression: Expression) -> State:
 
 
 def feed(
-    expression: Expression, state: State, event: Fields, reading: Reading = Reading()
+    expression: Expression, state: State, event: Fields, interpretation: Interpretation = Interpretation()
 ) -> tuple[State, tuple[Output, ...]]:
-    """The state after one more event, and what it made the expression push."""
-    step = _feed(expression, state, event, reading)
+    """The state after one more event, and the outputs it caused."""
+    step = _feed(expression, state, event, interpretation)
     in_order = sorted(step.outputs, key=lambda output: output[0])
     return step.state, tuple(output for _, output in in_order)
 
 
 def matters(expression: Expression, state: State, event: Fields) -> bool:
-    """Whether a predicate that is waited for, or an armed guard, accepts the event; else it can go."""
+    """Whether an awaited predicate or an armed guard accepts the event; if not, it can be dropped."""
     if isinstance(state, Status):
         return False
     match expression:
@@ -158,25 +160,27 @@ def matters(expression: Expression, state: State, event: Fields) -> bool:
             assert_never(expression)
 
 
-def _feed(expression: Expression, state: State, event: Fields, reading: Reading) -> _Step:
+def _feed(expression: Expression, state: State, event: Fields, interpretation: Interpretation) -> _Step:
     if isinstance(state, Status):
         return _Step(state)
     match expression:
         case Named(_, body):
-            return _feed(body, state, event, reading)
+            return _feed(body, state, event, interpretation)
         case Predicate(filter):
             return _Step(Status.SUCCESS if holds(filter, event) else state)
         case Accumulate(parts) | Select(parts) | SelectStar(parts) | Parallel(parts):
-            return _together(expression, parts, state, event, reading)
+            return _together(expression, parts, state, event, interpretation)
         case DoUnless(body, unless):
-            return _together(expression, (body, unless), state, event, reading)
+            return _together(expression, (body, unless), state, event, interpretation)
         case Sequential(parts):
-            step = _feed(parts[state.index], state.parts[0], event, reading)
+            step = _feed(parts[state.index], state.parts[0], event, interpretation)
             return _one_after_the_other(parts, state.index, step)
         case Modes():
-            return _in_mode(expression, state, event, reading)
+            return _in_mode(expression, state, event, interpretation)
         case Fail(body) | Push(_, body) | Repeat(body) | Persist(body) | Loop(body):
-            return _around(expression, state.index, _feed(body, state.parts[0], event, reading), reading)
+            return _around(
+                expression, state.index, _feed(body, state.parts[0], event, interpretation), interpretation
+            )
         case _:
             assert_never(expression)
 
@@ -187,18 +191,24 @@ _Together = Accumulate | Select | SelectStar | Parallel | DoUnless
 
 
 def _together(
-    expression: _Together, parts: Sequence[Expression], state: Progress, event: Fields, reading: Reading
+    expression: _Together,
+    parts: Sequence[Expression],
+    state: Progress,
+    event: Fields,
+    interpretation: Interpretation,
 ) -> _Step:
-    steps = [_feed(part, before, event, reading) for part, before in zip(parts, state.parts, strict=True)]
+    steps = [
+        _feed(part, before, event, interpretation) for part, before in zip(parts, state.parts, strict=True)
+    ]
     last = max(step.last for step in steps)
     outputs = tuple([output for step in steps for output in step.outputs])
-    decided = _decide(expression, [status(step.state) for step in steps], reading)
+    decided = _decide(expression, [status(step.state) for step in steps], interpretation)
     if decided is Status.RUNNING:
         return _Step(Progress(0, tuple([step.state for step in steps])), last, outputs)
     return _Step(decided, last + 1, outputs)
 
 
-def _decide(expression: _Together, statuses: Sequence[Status], reading: Reading) -> Status:
+def _decide(expression: _Together, statuses: Sequence[Status], interpretation: Interpretation) -> Status:
     succeeded = [status is Status.SUCCESS for status in statuses]
     failed = [status is Status.FAILURE for status in statuses]
     match expression:
@@ -211,14 +221,14 @@ def _decide(expression: _Together, statuses: Sequence[Status], reading: Reading)
         case Parallel():
             return Status.RUNNING
         case DoUnless():
-            tie_fails = reading.unless_tie == "failure" and succeeded[1]
+            tie_fails = interpretation.unless_tie == "failure" and succeeded[1]
             return _first(succeeded[0] and not tie_fails, failed[0] or succeeded[1])
         case _:
             assert_never(expression)
 
 
 def _first(success: bool, failure: bool) -> Status:
-    """Success goes before failure."""
+    """The status when success takes precedence over failure."""
     if success:
         return Status.SUCCESS
     return Status.FAILURE if failure else Status.RUNNING
@@ -241,23 +251,23 @@ def _switch(expression: Modes, active: int, event: Fields) -> int | None:
     return next((i for i in armed if holds(expression.modes[i].guard, event)), None)
 
 
-def _in_mode(expression: Modes, state: Progress, event: Fields, reading: Reading) -> _Step:
+def _in_mode(expression: Modes, state: Progress, event: Fields, interpretation: Interpretation) -> _Step:
     entered = _switch(expression, state.index, event)
     if entered is not None:
         return _Step(Progress(entered, (start(expression.modes[entered].body),)), 1)
-    step = _feed(expression.modes[state.index].body, state.parts[0], event, reading)
+    step = _feed(expression.modes[state.index].body, state.parts[0], event, interpretation)
     return _Step(Progress(state.index, (step.state,)), step.last, step.outputs)
 
 
 def _around(
-    expression: Fail | Push | Repeat | Persist | Loop, round: int, step: _Step, reading: Reading
+    expression: Fail | Push | Repeat | Persist | Loop, round: int, step: _Step, interpretation: Interpretation
 ) -> _Step:
-    """What an operator makes of the outcome of its only part."""
+    """The step of an operator with a single part, from the outcome of that part."""
     if not isinstance(step.state, Status):
         return _Step(Progress(round, (step.state,)), step.last, step.outputs)
     now, outputs = step.last + 1, step.outputs
     succeeded = step.state is Status.SUCCESS
-    # Rounds are only counted where the count matters, so that equal states are equal.
+    # Rounds are only counted where the count matters, so that equivalent states compare equal.
     counted = isinstance(expression, Repeat | Persist | Loop) and expression.times is not None
     again = Progress(round + 1 if counted else 0, (start(expression.body),))
     match expression:
@@ -271,7 +281,7 @@ def _around(
         case Persist(_, times):
             after = Status.SUCCESS if succeeded else Status.FAILURE if round + 1 == times else again
         case Loop(_, times):
-            ended = Status(reading.loop_ends)
+            ended = Status(interpretation.loop_ends)
             after = ended if not succeeded else Status.SUCCESS if round + 1 == times else again
         case _:
             assert_never(expression)

@@ -1,1 +1,1 @@
-"""Filters that take events under labels and transformers that answer them (KSU/Cadena)."""
+"""Filters that take events under labels, and transformers that send events in response (KSU/Cadena)."""

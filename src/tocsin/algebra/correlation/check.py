@@ -1,7 +1,7 @@
-"""Mistakes a correlation can have although it can be read: unknown or repeated names, types that do not fit.
+"""Mistakes in a correlation that parses: unknown or duplicate names, incompatible types.
 
-All mistakes are returned at once, each with its place in the text. Without event types nothing is said about
-types.
+All mistakes are returned at once, each with its place in the text. Without event types, types are not
+checked.
 
 >>> from tocsin.algebra.correlation.expression import Case, Is, Labelled
 >>> wrong = Correlation("N", "C", (Parameter("E", "a"),), (Labelled("l", Atom("b")),), (), (Case(Is("m")),))
@@ -41,7 +41,7 @@ Errors = Iterator[PatternError]
 
 
 def check_library(library: Library, types: Types | None = None) -> list[PatternError]:
-    """Every mistake of the correlations of a file."""
+    """Every mistake in the correlations of a file."""
     errors = [error for correlation in library.correlations for error in check(correlation, types)]
     for name, again in _repeated((c.name, c.span) for c in library.correlations):
         errors.append(
@@ -51,10 +51,10 @@ def check_library(library: Library, types: Types | None = None) -> list[PatternE
 
 
 def check(correlation: Correlation, types: Types | None = None) -> list[PatternError]:
-    """Every mistake of a correlation; an empty list if it can run."""
+    """Every mistake in a correlation; an empty list if it can run."""
     errors = [*_check_parameters(correlation), *check_filter(correlation.branches, correlation.parameters)]
     if correlation.branches:
-        # A filter that could not be read is empty; what it declares is not known then.
+        # A filter that could not be parsed is empty; its declarations are then unknown.
         errors += [*_check_events(correlation), *_check_labels(correlation)]
     for statement in _statements(correlation):
         errors += _check_push(statement, correlation, types)
@@ -64,7 +64,7 @@ def check(correlation: Correlation, types: Types | None = None) -> list[PatternE
 
 
 def check_filter(branches: Branches, parameters: Iterable[Parameter] = ()) -> Errors:
-    """Mistakes of a filter: labels used twice, or named like an event."""
+    """Mistakes in a filter: labels used twice, or named like an event."""
     parts = [part for branch in branches for part in labelled(branch)]
     for label, again in _repeated((part.label, part.span) for part in parts):
         yield PatternError(
@@ -82,7 +82,7 @@ def check_filter(branches: Branches, parameters: Iterable[Parameter] = ()) -> Er
 
 
 def _repeated(named: Iterable[tuple[str, Span | None]]) -> Iterator[tuple[str, Span | None]]:
-    """Every name that was there before, with the place where it comes again."""
+    """Every duplicate name, with the place of its repeated use."""
     seen: Counter[str] = Counter()
     for name, span in named:
         seen[name] += 1
@@ -142,7 +142,7 @@ def _check_labels(correlation: Correlation) -> Errors:
 
 
 def _check_push(statement: Statement, correlation: Correlation, types: Types | None) -> Errors:
-    """Mistakes of one statement, the types of what it sends included."""
+    """Mistakes in one statement, including the types of what it sends."""
     ports = {parameter.name: parameter.type for parameter in correlation.parameters}
     match statement:
         case Push(event):
@@ -162,7 +162,7 @@ def _check_push(statement: Statement, correlation: Correlation, types: Types | N
 
 
 def _fits(name: str, ancestor: str, types: Types) -> bool:
-    """Whether a type is a subtype of another, or one of them is unknown and reported as that."""
+    """Whether a type is a subtype of another, or one of them is unknown and reported as such."""
     return types.find(name) is None or types.find(ancestor) is None or types.is_subtype(name, ancestor)
 
 
@@ -239,7 +239,7 @@ def _unknown_type(name: str, types: Types, span: Span | None) -> PatternError:
 
 
 def _check_types(correlation: Correlation, types: Types) -> Errors:
-    """The types a correlation names in its head."""
+    """Mistakes in the types that the head of a correlation names."""
     if types.find(correlation.output) is None:
         yield _unknown_type(correlation.output, types, correlation.span)
     for parameter in correlation.parameters:

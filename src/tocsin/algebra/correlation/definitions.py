@@ -1,8 +1,7 @@
 """The paper's definitions of a correlation, taken literally: match, shortest match, aborted parts, guards.
 
-Definitions 1 and 2 try every split of a sequence, 3 tries every prefix, 8 leaves out what is aborted, 9 does
-the same in a guard. Nothing here is fast; `semantics` builds the meaning of whole correlations on
-it.
+Definitions 1 and 2 try every split of a sequence, 3 tries every prefix, 8 leaves out the aborted parts, 9 leaves
+out aborted labels in a guard. Nothing here is fast; `semantics` builds the meaning of whole correlations on it.
 
 Paper: 001, sections 3.2 and 5.2.
 """
@@ -83,7 +82,7 @@ def without(expression: Expression, aborted: Labels) -> Expression | None:
 
 
 def holds(guard: Guard, active: Iterable[str], aborted: Iterable[str] = ()) -> bool:
-    """Whether a guard is true; literals of aborted labels are left out, and what is empty then is false.
+    """Whether a guard is true; literals of aborted labels are left out, and a guard left empty is false.
 
     >>> both = And((Is("l1"), Is("l2")))
     >>> holds(both, active={"l1"}), holds(both, active={"l1"}, aborted={"l2"})
@@ -96,7 +95,7 @@ def holds(guard: Guard, active: Iterable[str], aborted: Iterable[str] = ()) -> b
 
 
 def _pushed_in(guard: Guard, negated: bool = False) -> Guard:
-    """Negation normal form, because the definition speaks of literals only."""
+    """Negation normal form, because the definition covers only literals."""
     match guard:
         case Is():
             return Not(guard) if negated else guard

@@ -4,10 +4,10 @@ An output may carry four attributes that its transformer set, as in `push new Al
 500 }`:
 
 - `priority`: a higher one is delivered first; without one it is 0;
-- `expiry`: after so many milliseconds nobody wants it any more;
+- `expiry`: after this many milliseconds it is no longer wanted;
 - `overwrite`: `recent` replaces waiting events of the same type and port, as fits sensor data; `earliest`
   gives way to them, as fits errors;
-- `drop`: what goes when the queue is full: the `oldest` event, the `newest` (this one), or the `lowest`
+- `drop`: what is dropped when the queue is full: the `oldest` event, the `newest` (this one), or the `lowest`
   priority.
 
 >>> queue = Queue(capacity=1)
@@ -42,7 +42,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What waits for a receiver, in the order it came; nothing is lost without being listed."""
+    """The outputs waiting for a receiver, in order of arrival; every lost output is listed."""
 
     capacity: int | None = None
     waiting: tuple[Output, ...] = ()
@@ -50,9 +50,9 @@ class Queue:
 
 
 def offer(queue: Queue, output: Output) -> Queue:
-    """The queue with one more output, and without what that output makes superfluous.
+    """The queue with one more output, and without those that it makes redundant.
 
-    What has expired by then makes room first: nobody wants it, so no other output gives way to it.
+    Expired outputs are removed first, so no other output gives way to them.
 
     >>> old, new = (Output(n, "Alarm", {"expiry": 10, "overwrite": "earliest"}, time=n * 50_000) for n in (1, 2))
     >>> queue = offer(offer(Queue(), old), new)
@@ -73,13 +73,13 @@ def offer(queue: Queue, output: Output) -> Queue:
 
 
 def _victim(queue: Queue, output: Output) -> int:
-    """Which of the waiting has to go, now that this output is the last of them."""
+    """The index of the waiting output to drop, now that this output is the last of them."""
     numbers = range(len(queue.waiting))
     match _choice(output, "drop"):
         case "oldest":
             return 0
         case "lowest":
-            # Of equals the newest goes: it has waited least.
+            # Among equals the newest is dropped: it has waited least.
             return min(reversed(numbers), key=lambda n: priority(queue.waiting[n]))
         case _:
             return numbers[-1]
@@ -88,13 +88,13 @@ def _victim(queue: Queue, output: Output) -> int:
 def deliver(
     queue: Queue, now: int | None = None, most: int | None = None
 ) -> tuple[Queue, tuple[Output, ...]]:
-    """What the receiver gets now, the urgent first, and the queue that is left.
+    """The remaining queue, and the outputs the receiver gets now, most urgent first.
 
     `now` is in microseconds, as are the times of the outputs; without it nothing expires. `most` bounds how
     many are taken.
     """
     queue = _expire(queue, now)
-    # Sorting is stable: among equals, first come is first served.
+    # Sorting is stable: among equals, first come, first served.
     urgent = sorted(range(len(queue.waiting)), key=lambda n: -priority(queue.waiting[n]))[:most]
     taken = set(urgent)
     left = tuple(output for n, output in enumerate(queue.waiting) if n not in taken)
@@ -102,13 +102,13 @@ def deliver(
 
 
 def priority(output: Output) -> float:
-    """How urgent an output is."""
+    """The priority of an output."""
     value = output.attributes.get("priority")
     return value if isinstance(value, int | float) else 0
 
 
 def _expire(queue: Queue, now: int | None) -> Queue:
-    """The queue without what nobody wants any more."""
+    """The queue without expired outputs."""
     return _lose(queue, [n for n, output in enumerate(queue.waiting) if _is_expired(output, now)], "expired")
 
 
@@ -120,7 +120,7 @@ def _is_expired(output: Output, now: int | None) -> bool:
 
 
 def _choice(output: Output, attribute: str) -> str | None:
-    """The strategy an output asks for; another value is payload that happens to have the name."""
+    """The strategy an output asks for; any other value is payload that happens to have that name."""
     value = output.attributes.get(attribute)
     return value if isinstance(value, str) and value in DELIVERY_CHOICES[attribute] else None
 

@@ -1,4 +1,4 @@
-"""Correlations: a filter that watches for events, and a transformer that makes new events of what it saw.
+"""Correlations: a filter that watches for events, and a transformer that makes new events from them.
 
 | paper (001)                  | here                                    |
 |------------------------------|-----------------------------------------|
@@ -11,8 +11,8 @@
 | push e, push new T {…}       | `Push`, `PushNew`                       |
 | abort, revive, toggle        | `Switch`                                |
 
-Only what a correlation *is* stands here. What it means is in `semantics`, its mistakes are found
-in `check`, how it is spelled in `languages.ksu`.
+This module only says what a correlation *is*. Its meaning is defined in `semantics`, its mistakes are found
+in `check`, its syntax is in `languages.ksu`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """An expression with a name, so that the transformer can ask for it and switch it off: `l:x`."""
+    """An expression with a name, so that the transformer can test it and switch it off: `l:x`."""
 
     label: str
     body: Expression
@@ -87,7 +87,7 @@ Branches = tuple[Expression, ...]
 
 
 def parts(expression: Expression) -> tuple[Expression, ...]:
-    """What an expression is made of, one level down."""
+    """The direct parts of an expression."""
     match expression:
         case Atom():
             return ()
@@ -161,7 +161,7 @@ Guard = Is | Not | And | Or
 
 
 def asked(guard: Guard) -> Iterator[Is]:
-    """Every label a guard asks for, in textual order."""
+    """Every label a guard tests, in textual order."""
     match guard:
         case Is():
             yield guard
@@ -185,7 +185,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What an attribute of a new event is set to."""
+    """The value that an attribute of a new event is set to."""
 
     attribute: str
     value: Field | Literal
@@ -211,19 +211,19 @@ class PushNew:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """Drop labelled parts of the filter, restore them, or do whichever changes their state."""
+    """Abort labelled parts of the filter, revive them, or toggle them."""
 
     action: Action
     labels: tuple[str, ...]
     span: Span | None = _span()
-    spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)  # of the labels, one by one
+    spans: tuple[Span, ...] = field(default=(), compare=False, repr=False)  # one for each label
 
 
 Statement = Push | PushNew | Switch
 
 
 def used(statement: Statement) -> tuple[str, ...]:
-    """The received events a statement cannot do without."""
+    """The received events a statement needs."""
     match statement:
         case Push(event):
             return (event,)
@@ -237,7 +237,7 @@ def used(statement: Statement) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What to do on a trigger whose active labels make the guard true."""
+    """The statements to run on a trigger whose active labels make the guard true."""
 
     guard: Guard
     body: tuple[Statement, ...] = ()
@@ -249,7 +249,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An event of the filter, to be bound to a port, and the type that port has."""
+    """An event of the filter, to be bound to a port, and the type of that port."""
 
     type: str
     name: str
@@ -282,8 +282,8 @@ class Library:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """Where the paper can be read in two ways, which way is followed.
+class Interpretation:
+    """Which of two possible interpretations of the paper is followed.
 
     `activity`: a label is active if the whole trigger matches its expression (the definition, to the letter),
     or if its expression took part at its place. `abort`: a branch that an abort completes triggers at once,
@@ -296,10 +296,10 @@ class Reading:
     overwrite: Overwrite = "recent"
 
     @classmethod
-    def of(cls, options: Mapping[str, object]) -> Reading:
-        """The reading that a mapping of option names to values asks for.
+    def of(cls, options: Mapping[str, object]) -> Interpretation:
+        """The interpretation given by a mapping of option names to values.
 
-        >>> Reading.of({"overwrite": "earliest"}).overwrite
+        >>> Interpretation.of({"overwrite": "earliest"}).overwrite
         'earliest'
         """
         choices = {"activity": get_args(Activity), "abort": get_args(Abort), "overwrite": get_args(Overwrite)}

@@ -1,4 +1,4 @@
-"""The modes of ECL as a correlation: what is switched off and on simulates `in (p) do {…}`.
+"""The modes of ECL as a correlation: switching parts off and on simulates `in (p) do {…}`.
 
 `in (p) do {repeat {push(x) {accumulate {a, b}}}} in (q) do {repeat {push(y) {c}}}` becomes
 
@@ -64,7 +64,7 @@ _LIKE_A_LABEL = re.compile(r"[mbug]\d+(_\d+)*_*")
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A part of a mode's body: what it waits for, what makes it start again, what it sends, how often."""
+    """A part of a mode's body: what it waits for, what restarts it, what it sends, how often."""
 
     awaited: Expression
     unless: Expression | None
@@ -76,7 +76,9 @@ class _Task:
         return (self.awaited,) if self.unless is None else (self.awaited, self.unless)
 
 
-def simulate(modes: ecl.Modes, reading: ecl.Reading = ecl.Reading(), name: str = "Modes") -> Correlation:
+def simulate(
+    modes: ecl.Modes, interpretation: ecl.Interpretation = ecl.Interpretation(), name: str = "Modes"
+) -> Correlation:
     """The correlation that sends what a mode expression pushes; refuses one that has no counterpart.
 
     Events of the correlation are named like their types.
@@ -98,7 +100,7 @@ def simulate(modes: ecl.Modes, reading: ecl.Reading = ecl.Reading(), name: str =
     for number in range(1, several + 1):
         end = (f"_{number}" if several > 1 else "") + _unlike(types)
         tasks = [body[number - 1] if number <= len(body) else None for body in bodies]
-        parts = [_Mode(i, end, tasks, guards, reading) for i in range(len(guards))]
+        parts = [_Mode(i, end, tasks, guards, interpretation) for i in range(len(guards))]
         branches.append(reduce(Collection, [part.filter() for part in parts]))
         aborted += [part.label for part in parts[1:]]
         cases += [case for part in parts for case in part.cases()]
@@ -114,13 +116,13 @@ def simulate(modes: ecl.Modes, reading: ecl.Reading = ecl.Reading(), name: str =
 
 @dataclass(frozen=True, slots=True)
 class _Mode:
-    """One mode in one branch: its number, the end of all labels, what each mode does here, and the guards."""
+    """One mode in one branch: its number, the suffix of all labels, what each mode does here, and the guards."""
 
     number: int
     end: str
     tasks: list[_Task | None]
     guards: list[Expression]
-    reading: ecl.Reading
+    interpretation: ecl.Interpretation
 
     @property
     def label(self) -> str:
@@ -136,7 +138,7 @@ class _Mode:
                 yield other, self._label("g", self.number, other)
 
     def filter(self) -> Expression:
-        """What can happen while the mode runs."""
+        """The filter expression for what can happen while the mode runs."""
         parts: list[Expression] = []
         task = self.tasks[self.number]
         if task is not None:
@@ -147,12 +149,12 @@ class _Mode:
         return Labelled(self.label, reduce(Collection, parts))
 
     def cases(self) -> Iterator[Case]:
-        """What to do then: of guards that are satisfied together the first wins, and a guard before the body."""
+        """The cases of the mode: of guards satisfied together the first wins, and a guard wins over the body."""
         guards = [label for _, label in self._armed()]
         task = self.tasks[self.number]
         if task is not None:
             body = self._label("b", self.number)
-            tie_fails = task.unless is not None and self.reading.unless_tie == "failure"
+            tie_fails = task.unless is not None and self.interpretation.unless_tie == "failure"
             stronger = [self._label("u", self.number)] if tie_fails else []
             if task.once:
                 # Once the body is aborted too, the mode's label keeps the case to the triggers of this branch.
@@ -174,14 +176,14 @@ def _but_none_of(wanted: Iterable[str], others: Iterable[str]) -> Guard:
 
 
 def _unlike(events: Iterable[str]) -> str:
-    """What to write behind labels so that none is named like an event."""
+    """A suffix for labels, so that none is named like an event."""
     if not any(_LIKE_A_LABEL.fullmatch(event) for event in events):
         return ""
     return "_" * (1 + max(len(event) - len(event.rstrip("_")) for event in events))
 
 
 def _named(expressions: Iterable[Expression]) -> tuple[str, ...]:
-    """The events some expressions name, in the order of the text."""
+    """The events that some expressions name, in textual order."""
     parts = (part for expression in expressions for part in walk(expression))
     return tuple(dict.fromkeys(part.event for part in parts if isinstance(part, Atom)))
 

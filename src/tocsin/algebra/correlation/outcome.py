@@ -1,4 +1,4 @@
-"""What goes into a correlation and what comes out of it; every engine reads and answers in these words.
+"""The inputs and outputs of a correlation, the same for every engine.
 
 >>> from tocsin.algebra.correlation.expression import Assignment
 >>> seen = {"a": Arrival("a", "DataNotify", {"SourceID": 7, "Value": 1.5})}
@@ -44,7 +44,7 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An event that a transformer sent. `event` names the received event it is, if it was only sent on."""
+    """An event that a transformer sent. `event` names the received event if it was only forwarded."""
 
     at: int
     type: str | None
@@ -64,7 +64,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """An event that was not taken, because its type is not that of its port nor a subtype of it."""
+    """An event that was rejected because its type is neither that of its port nor a subtype of it."""
 
     at: int
     arrival: Arrival
@@ -73,7 +73,7 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All that a correlation did with a trace, and the labels that are switched off at the end of it."""
+    """Everything a correlation did with a trace, and the labels that are switched off at the end."""
 
     triggers: tuple[Trigger, ...] = ()
     outputs: tuple[Output, ...] = ()
@@ -89,9 +89,9 @@ def perform(
     time: int | None = None,
     types: Types | None = None,
 ) -> Output | Skipped:
-    """Carry out a push: `seen` has, for each event of the trigger, the arrival the transformer is to see.
+    """Carry out a push: `seen` has, for each event of the trigger, the arrival that the transformer sees.
 
-    With the types at hand, an attribute that is not assigned is null.
+    If the types are given, an attribute that is not assigned is null.
     """
     for event in used(statement):
         if event not in seen:
@@ -110,7 +110,7 @@ def perform(
 
 
 def survivor(old: Arrival, new: Arrival, otherwise: Overwrite) -> Arrival:
-    """Of two events of one port, the one the transformer sees: an event may say itself what it overwrites.
+    """Of two events of one port, the one the transformer sees; an event may itself say what it overwrites.
 
     >>> survivor(Arrival("a", time=1), Arrival("a", time=2), "recent").time
     2

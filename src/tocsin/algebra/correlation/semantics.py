@@ -1,11 +1,11 @@
-"""The meaning of correlations, in slow and plain Python; everything faster must agree with it.
+"""The meaning of correlations, in simple, slow Python; everything faster must agree with it.
 
-The definitions of the paper are in `definitions`, what a window holds is in `window`.
-Here they become triggers, active labels and runs of the transformer. The rules, with their numbers in the
+The definitions of the paper are in `definitions`, the contents of a window in `window`. This module turns
+them into triggers, active labels and runs of the transformer. The rules, with their numbers in the
 project's list of decisions:
 
 - a window starts right after the previous trigger of its branch (C.2.2);
-- labels of a branch are looked at only when that branch triggers (C.2.4);
+- labels of a branch are evaluated only when that branch triggers (C.2.4);
 - all triggers of one event, their labels and what is aborted are fixed before the first body runs; then the
   bodies run in the order of the branches; then branches that an abort completed trigger, in rounds; none
   triggers twice (C.2.5, C.2.9);
@@ -24,8 +24,8 @@ from tocsin.algebra.correlation.expression import (
     Branches,
     Correlation,
     Expression,
+    Interpretation,
     Labelled,
-    Reading,
     Switch,
     events,
 )
@@ -47,7 +47,10 @@ __all__ = ["holds", "is_shortest", "matches", "run", "triggers", "without"]
 
 
 def triggers(
-    branches: Branches, trace: Iterable[str], reading: Reading | None = None, off: Iterable[str] = ()
+    branches: Branches,
+    trace: Iterable[str],
+    interpretation: Interpretation | None = None,
+    off: Iterable[str] = (),
 ) -> tuple[Trigger, ...]:
     """The triggers of a filter on a trace, with some labels switched off from the beginning.
 
@@ -56,20 +59,20 @@ def triggers(
     [(1, 4), (5, 9)]
     """
     bare = Correlation("", "", (), branches, (Switch("abort", tuple(off)),))
-    return run(bare, map(Arrival, trace), reading).triggers
+    return run(bare, map(Arrival, trace), interpretation).triggers
 
 
 def run(
     correlation: Correlation,
     trace: Iterable[Arrival],
-    reading: Reading | None = None,
+    interpretation: Interpretation | None = None,
     types: Types | None = None,
 ) -> Outcome:
-    """What a correlation does with a trace.
+    """Run a correlation over a trace.
 
-    With the types at hand, events that do not fit their port are dead letters.
+    If the types are given, events that do not fit their port are dead letters.
     """
-    engine = _Engine(correlation, reading or Reading(), types)
+    engine = _Engine(correlation, interpretation or Interpretation(), types)
     for arrival in trace:
         engine.feed(arrival)
     return Outcome(
@@ -83,7 +86,7 @@ def run(
 
 @dataclass
 class _Window:
-    """A branch with its labelled parts, each at its place, and what happened since its last trigger."""
+    """A branch with its labelled parts, each at its place, and its history since the last trigger."""
 
     root: Place
     labels: Mapping[str, Place]
@@ -99,11 +102,11 @@ def _window(branch: Expression) -> _Window:
 
 
 class _Engine:
-    """A correlation on its way through a trace."""
+    """A correlation while it runs over a trace."""
 
-    def __init__(self, correlation: Correlation, reading: Reading, types: Types | None) -> None:
+    def __init__(self, correlation: Correlation, interpretation: Interpretation, types: Types | None) -> None:
         self.correlation = correlation
-        self.reading = reading
+        self.interpretation = interpretation
         self.types = types
         self.at = 0
         self.off: Labels = frozenset()
@@ -132,13 +135,13 @@ class _Engine:
         while completed:
             done.update(completed)
             self._transform(completed, admitted.time)
-            again = self.reading.abort == "eager"
+            again = self.interpretation.abort == "eager"
             completed = [n for n in range(len(self.windows)) if again and n not in done and self._complete(n)]
 
     def _looks(self, window: _Window, arrival: Arrival) -> bool:
-        """With lazy aborts a branch looks whether it is complete only when an event it can use arrives."""
+        """Whether to check a branch for completeness: with lazy aborts, only when an event it can use arrives."""
         left = without(window.root.part, self.off)
-        return self.reading.abort == "eager" or (left is not None and arrival.event in events(left))
+        return self.interpretation.abort == "eager" or (left is not None and arrival.event in events(left))
 
     def _complete(self, number: int) -> bool:
         window = self.windows[number]
@@ -163,17 +166,17 @@ class _Engine:
 
     def _active(self, window: _Window) -> Labels:
         """The labels whose expression the trigger matches. Paper: 001, Definitions 6 and 7."""
-        if self.reading.activity == "local":
+        if self.interpretation.activity == "local":
             return taking_part(window.root, window.history)
         alone = {label: placed(place.part, place.under) for label, place in window.labels.items()}
         return frozenset(label for label, place in alone.items() if accepts(place, window.history))
 
     def _seen(self, window: _Window) -> Mapping[str, Arrival]:
-        """The arrivals the transformer sees: of each event the most recent, or the earliest."""
+        """The arrivals the transformer sees: the most recent of each event, or the earliest."""
         seen: dict[str, Arrival] = {}
         for arrival in window.arrivals:
             old = seen.get(arrival.event, arrival)
-            seen[arrival.event] = survivor(old, arrival, self.reading.overwrite)
+            seen[arrival.event] = survivor(old, arrival, self.interpretation.overwrite)
         return seen
 
     def _switch(self, switch: Switch) -> None:
@@ -181,7 +184,7 @@ class _Engine:
             abort = switch.action == "abort" or (switch.action == "toggle" and label not in self.off)
             self.off = self.off | {label} if abort else self.off - {label}
             for window in self.windows:
-                # A branch knows its own labels only; its window is undisturbed when others are switched.
+                # A branch knows only its own labels; switching others does not affect its window.
                 own = self.off & window.labels.keys()
                 if own != window.history[-1].off:
                     window.history += (Moment(None, own),)

@@ -55,7 +55,7 @@ class Split:
 
 
 def decompose(branches: Branches, placement: Placement) -> Decomposition:
-    """What of a filter each node can decide by itself; `placement` names the node of every event."""
+    """The parts of a filter that each node can decide by itself; `placement` names the node of every event."""
     for event in sorted({event for branch in branches for event in events(branch)} - placement.keys()):
         raise InputError(
             "unplaced-event",
@@ -73,8 +73,8 @@ def decompose(branches: Branches, placement: Placement) -> Decomposition:
 def split(branch: Expression, placement: Placement) -> Split:
     """Cut the node-local parts out of a branch and put the events of their completions in their place.
 
-    A part has to start afresh whenever its turn comes: with each window, or when the stage before it is
-    complete. Labels inside a part are not in `rest`: its node knows whether they are active, and has to be told
+    A part has to restart from scratch whenever its turn comes: with each window, or when the stage before it is
+    complete. Labels inside a part are not in `rest`: its node knows whether they are active, and must be told
     when they are switched.
 
     >>> from tocsin.algebra.correlation.expression import Atom

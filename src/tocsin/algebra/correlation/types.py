@@ -5,8 +5,8 @@
 >>> types.is_subtype("DataNotify", "Notify"), dict(types.attributes("DataNotify"))
 (True, {'SourceID': 'short', 'Value': 'float'})
 
-Every event also has the attributes that say how it is to be delivered (`delivery`), unless its
-type declares one of that name itself.
+Every event also has the attributes that control its delivery (`delivery`), unless its type declares an
+attribute of that name itself.
 
 Paper: 001, section 4.3; the types are those of CORBA IDL.
 """
@@ -104,7 +104,7 @@ class Types:
 
 
 def assignable(source: str, target: str) -> bool:
-    """Whether a primitive type keeps its values in another.
+    """Whether values of a primitive type fit into another.
 
     >>> assignable("short", "long"), assignable("long", "float"), assignable("float", "short")
     (True, True, False)
@@ -135,19 +135,19 @@ def holds_value(value: Value, target: str) -> bool:
 
 
 def value_type(value: Value) -> str:
-    """What a constant is called in a message about types."""
+    """The name of a constant's type in messages."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return {"bool": "boolean", "number": "double", "none": "null"}.get(kind(value), "string")
 
 
 def catalog_kind(type: str) -> str:
-    """What every other part of Tocsin calls a primitive type."""
+    """The catalog's name for a primitive type."""
     return _CATALOG_KINDS.get(type, "int")
 
 
 def catalog(types: Types) -> Catalog:
-    """The same types as every other part of Tocsin knows them.
+    """The catalog of these types, as the rest of Tocsin uses it.
 
     >>> catalog(Types((RecordType("Notify", {"SourceID": "short"}),))).attributes("Notify")
     {'SourceID': 'int'}

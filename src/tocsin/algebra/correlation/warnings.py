@@ -1,9 +1,9 @@
-"""What is allowed in a correlation but hardly meant: guards that promise too little, branches without labels.
+"""Warnings about legal but probably unintended correlations: guards that imply too little, branches without labels.
 
-A label that some statement switches off can be aborted, and a guard then does without it (Definition 9). So
-what a guard implies is counted only from those of its parts that cannot be dropped, as long as there are any.
+A label that some statement switches off can be aborted, and is then dropped from guards (Definition 9). So
+the implications of a guard are taken only from those of its parts that cannot be dropped, if there are any.
 
-Paper: 001, Definitions 5 to 9; the readings are C.2.6, C.2.15 and C.2.16 of the project's list of decisions.
+Paper: 001, Definitions 5 to 9; decisions C.2.6, C.2.15 and C.2.16 of the project.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tocsin.errors import PatternError
 
 @dataclass(frozen=True)
 class _Filter:
-    """A filter: its branches, where each label stands, and which labels some statement switches off."""
+    """A filter: its branches, the place of each label, and the labels that some statement switches off."""
 
     roots: tuple[Place, ...]
     places: Mapping[str, Place]
@@ -44,7 +44,7 @@ class _Filter:
 
 
 def warnings(correlation: Correlation) -> tuple[PatternError, ...]:
-    """Everything in a correlation without mistakes that is worth a warning, as errors that are not raised.
+    """All warnings for a correlation without mistakes, as errors that are not raised.
 
     >>> from tocsin.algebra.correlation.expression import Push
     >>> either = Collection(Labelled("l1", Atom("a")), Labelled("l2", Atom("b")))
@@ -135,7 +135,7 @@ def _absent_events(case: Case, guard: Guard, filter: _Filter) -> Iterator[Patter
                 )
 
 
-# --- what a guard implies ---------------------------------------------------------------------------
+# --- implications of a guard ---------------------------------------------------------------------------
 
 
 def _pushed_in(guard: Guard, negated: bool = False) -> Guard:
@@ -212,7 +212,7 @@ def _settled(guard: Guard, filter: _Filter) -> frozenset[str]:
 
 
 def _certain(place: Place, inactive: frozenset[str], filter: _Filter) -> frozenset[str]:
-    """The events that have arrived whenever a part is complete; what it lies under is alive then."""
+    """The events that have arrived whenever a part is complete; the labels around it are alive then."""
     everything = frozenset(event for root in filter.roots for event in events(root.part))
     return _needed(place, filter.switched - place.under, inactive, everything)
 
@@ -225,7 +225,7 @@ def _needed(
         case Atom(event):
             return frozenset({event})
         case Labelled(label):
-            # A label that is not active is not complete; what follows from that is everything.
+            # A label that is not active is not complete; a contradiction implies everything.
             return everything if label in inactive else each[0]
         case Collection():
             return frozenset.intersection(*each)

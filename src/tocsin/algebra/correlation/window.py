@@ -1,14 +1,13 @@
-"""Whether a window matches, also when labels were switched in it; slow and plain, and part of the reference.
+"""Whether a window matches, even when labels were switched in it; simple, slow, and part of the reference.
 
-A window is the list of what happened to a branch since its last trigger. As long as no label was switched in
-it, the paper's definitions decide. They are silent about a window in which one was; there the project's
-decisions C.2.9 to C.2.11 tell which events have been *taken*, and that is read off the whole history each
-time it is asked:
+A window is the history of a branch since its last trigger. As long as no label was switched in it, the
+paper's definitions decide. They do not cover a window in which one was; there the project's decisions C.2.9
+to C.2.11 define which events have been *taken*, which is recomputed from the whole history each time:
 
 - a part takes an event when it is alive and every earlier stage of a sequence is complete, aborted or passed
   by then;
-- an abort makes the aborted part lose what it took, and nothing else;
-- a stage is passed once a later stage has taken an event, and still has it: then nobody waits for it in this
+- an abort makes the aborted part lose the events it took, and nothing else;
+- a stage is passed once a later stage has taken an event, and still has it: it is then no longer awaited in this
   window.
 
 Paper: 001, Definitions 6 and 8.
@@ -86,7 +85,7 @@ def placed(part: Expression, under: Labels = frozenset()) -> Place:
 
 
 def aborted(place: Place, off: Labels) -> bool:
-    """Whether a part is switched off, lies inside something that is, or has nothing left inside."""
+    """Whether a part is switched off, is inside a part that is, or has nothing left inside."""
     return bool(place.under & off) or (
         bool(place.inner) and all(aborted(inner, off) for inner in place.inner)
     )
@@ -120,7 +119,7 @@ def _contributing(place: Place, taken: AbstractSet[Place], off: Labels) -> Itera
     if isinstance(place.part, Labelled) and _complete(place, taken, off):
         yield place.part.label
     for inner in place.inner:
-        # Of a collection only the operands that are complete count; the rest was not needed.
+        # Only the complete operands of a collection count; the others were not needed.
         if not isinstance(place.part, Collection) or _complete(inner, taken, off):
             yield from _contributing(inner, taken, off)
 

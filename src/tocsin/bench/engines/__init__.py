@@ -18,14 +18,14 @@ BASELINE = "spark-sort"
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What is known of an engine before it runs.
+    """Description of an engine, without loading it.
 
     Args:
         home: the module with `prepare`.
-        peer: whether it is somebody else's.
+        peer: whether it is a third-party engine.
         missing: why it cannot be used on this machine, or None.
         unable: why it cannot run a workload, or None.
-        one_core: whether it uses one core however many there are.
+        one_core: whether it uses one core, however many there are.
     """
 
     name: str

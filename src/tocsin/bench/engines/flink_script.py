@@ -14,7 +14,7 @@ def main(task_file: str, result_file: str) -> int:
     task = json.loads(Path(task_file).read_text(encoding="utf-8"))
     try:
         result = _measure(task)
-    except Exception as problem:  # noqa: BLE001  (whatever it is, it is this engine's result)
+    except Exception as problem:  # noqa: BLE001  (any failure is this engine's result)
         lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
         causes = [line for line in lines if line.startswith("Caused by: ")]
         result = {"failed": (causes or lines or [type(problem).__name__])[-1]}
@@ -30,7 +30,7 @@ def _measure(task: dict[str, Any]) -> dict[str, Any]:
     tables = TableEnvironment.create(settings)
     options = {"parallelism.default": str(task["cores"]), "table.local-time-zone": "UTC"}
     if streaming:
-        # The sums come out as they grow; in larger steps, so that this costs next to nothing.
+        # Flink emits running sums; in larger steps, so that this costs next to nothing.
         options["table.exec.mini-batch.enabled"] = "true"
         options["table.exec.mini-batch.allow-latency"] = "1 s"
         options["table.exec.mini-batch.size"] = "10000"

@@ -1,4 +1,4 @@
-"""The workloads as somebody would write them in DuckDB's SQL, who knows it well.
+"""The workloads as an expert would write them in DuckDB's SQL.
 
 Only the types that matter are read. Each start row finds the row that ends its match: with window functions, or with ASOF
 joins. Where matches must not overlap, a fold over the candidates of a key then takes the leftmost again and again.
@@ -21,7 +21,7 @@ _FROM = "OVER (PARTITION BY key ORDER BY ts ROWS BETWEEN CURRENT ROW AND UNBOUND
 _USED = "used AS (SELECT * FROM events WHERE type IN ('A', 'B', 'C'))"
 _ABOVE_A, _ABOVE_B = "type = 'A' AND v >= $a", "type = 'B' AND v >= $b"
 
-# Along a key, the time of the next C never goes down: the least of it over the B to come is that of the first of them.
+# Along a key, the time of the next C never decreases: its minimum over the B to come is that of the first of them.
 _ABC = """
   with_c AS (SELECT *, min(ts) FILTER (type = 'C') {after} AS c FROM used),
   with_b AS (SELECT *, min(c) FILTER ({is_b}) {after} AS stop FROM with_c),

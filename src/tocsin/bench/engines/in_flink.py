@@ -1,7 +1,7 @@
 """The workloads as MATCH_RECOGNIZE of Flink SQL. Flink runs with its own Python, in `flink_script`.
 
-Its patterns have no groups, no alternatives and no negation, so what may lie between two events is said by fillers that
-take as little as they can.
+Its patterns have no groups, no alternatives and no negation, so what may lie between two events is expressed by reluctant
+fillers.
 """
 
 from __future__ import annotations
@@ -53,22 +53,22 @@ _SHAPES: Mapping[str, Mapping[str, str]] = {
 
 
 def command(job_file: Path, result_file: Path) -> list[str]:
-    """How to start the process that runs a job which `task` wrote."""
+    """The command that runs a job written by `task`."""
     python = flink_python()
     assert python is not None, "only engines that are there are started"
     return [str(python), str(Path(__file__).with_name("flink_script.py")), str(job_file), str(result_file)]
 
 
 def environment() -> dict[str, str]:
-    """The environment of that process: the Java that Spark would run on, and none of our own packages."""
-    from tocsin.spark.java import find_java  # only here: the others need no Java
+    """The environment of that process: the Java that Spark would use, and none of our own packages."""
+    from tocsin.spark.session.java import find_java  # only here: the others need no Java
 
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     return {**own, "JAVA_HOME": str(find_java().home)}
 
 
 def task(job: Job) -> dict[str, Any]:
-    """What `flink_script` is told: nothing in it is ours."""
+    """The input of `flink_script`, which knows nothing of Tocsin."""
     return {
         "streaming": job.engine == "flink-streaming",
         "cores": job.cores,

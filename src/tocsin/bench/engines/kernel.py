@@ -1,6 +1,6 @@
-"""Our kernels alone: events in memory, sorted by key and time, into `runtime.feed`; only those calls are timed.
+"""The bare kernels: events in memory, sorted by key and time, into `runtime.feed`; only those calls are timed.
 
-A worker of Spark feeds a partition slice by slice, whole keys together, and so does this.
+Partitions are fed in slices of whole keys, as a Spark worker does.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ import numpy as np
 import pyarrow as pa
 
 from tocsin.algebra.predicate import Attribute, Compare, Filter, Literal
-from tocsin.algebra.selection import COUNT
-from tocsin.automata.compile import BitTest, Compiled, compile
+from tocsin.algebra.tokens.selection import COUNT
+from tocsin.automata.detection_plan import BitTest, Compiled
+from tocsin.automata.tokens.compile import compile
 from tocsin.bench.events import Columns, SortedEvents
 from tocsin.bench.job import Found, Job, Round
 from tocsin.events import Catalog
 from tocsin.languages.registry import parse
-from tocsin.runtime.feed import FOREVER, Result, feed
-from tocsin.runtime.partition import SLICE, batch_of
+from tocsin.runtime.batch.partition import SLICE, batch_of
+from tocsin.runtime.feed import Result, feed
+from tocsin.runtime.moments import FOREVER
 from tocsin.runtime.state import initial
 from tocsin.values import Relation
 
@@ -38,10 +40,10 @@ _RELATIONS = {
 
 
 def prepare(job: Job) -> Round:
-    """Compile the patterns, and answer their questions about single events, as Spark does before the kernels run."""
+    """Compile the patterns and evaluate their predicates on single events, as Spark does before the kernels run."""
     catalog = Catalog(common={"key": "number", "ts": "number", "v": "number"})
     named = job.workload.patterns(job.window)
-    compiled = compile([parse(text, "core", catalog=catalog, name=name) for name, text in named.items()])
+    compiled = compile([parse(text, catalog=catalog, name=name) for name, text in named.items()])
     plan, keys = compiled.plan, int(job.keys > 1)
     slices = list(_slices(_table(compiled, SortedEvents(Path(job.path)).columns), keyed=job.keys > 1))
 
@@ -78,7 +80,7 @@ def _slices(table: pa.Table, keyed: bool) -> Iterator[pa.Table]:
 
 
 def _table(compiled: Compiled, events: Columns) -> pa.Table:
-    """The columns that travel to a worker, with answers in the narrowest type, as Spark has them."""
+    """The columns that a worker gets, with bits in the narrowest type, as in Spark."""
     bits = np.zeros((compiled.plan.words, len(events.time)), np.uint64)
     for bit, test in compiled.tests:
         assert isinstance(test, BitTest)

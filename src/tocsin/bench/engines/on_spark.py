@@ -1,7 +1,7 @@
 """Tocsin on Spark, from a DataFrame or from the path of a Parquet file, and Spark's own sort to compare with.
 
-Matches are counted and their spans summed by Spark. Every match is made and handed over, with when it began and ended, which
-is what the SQL of other engines works out too; none is written.
+Matches are counted and their spans summed by Spark. Every match is produced with its start and end, as the SQL of the
+other engines does; none is written.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tocsin.bench.job import Found, Job, Round
-from tocsin.spark.session import local_session
+from tocsin.spark.session.session import local_session
 
 Session = Any  # of pyspark, which only `tocsin.spark` names
 Frame = Any
@@ -27,21 +27,18 @@ def prepare(job: Job) -> Round:
 
 
 def _detect(spark: Session, job: Job) -> Any:
-    from tocsin.spark.detect import detect  # only here: Spark's own sort loads nothing that detects
+    # Imported here: Spark's own sort loads nothing that detects.
+    from tocsin.spark.detect import detect
+    from tocsin.spark.options import Columns, Run
 
     patterns = job.workload.patterns(job.window)
-    common: dict[str, Any] = {
-        "time": "ts",
-        "time_unit": "ms",
-        "type": "type",
-        "key": "key" if job.keys > 1 else None,
-        "attributes": [],
-        "columns": ["variables"] if job.workload.counted else ["start", "end"],
-    }
+    report = ["variables"] if job.workload.counted else ["start", "end"]
+    columns = Columns(time_unit="ms", attributes=[], report=report)
+    common: dict[str, Any] = {"time": "ts", "type": "type", "key": "key" if job.keys > 1 else None}
     if job.engine == "tocsin-parquet":
-        matches = detect(job.path, patterns, spark=spark, **common)
+        matches = detect(job.path, patterns, columns, Run(spark=spark), **common)
     else:
-        matches = detect(_events(spark, job), patterns, **common)
+        matches = detect(_events(spark, job), patterns, columns, **common)
     (row,) = matches.selectExpr(*(_COUNTED if job.workload.counted else _SUMMED)).collect()
     found = Found(int(row["matches"] or 0), None if job.workload.counted else int(row["span_sum"] or 0))
     return lambda: found

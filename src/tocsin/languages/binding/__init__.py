@@ -6,10 +6,13 @@
 ([Door], [Temp(temp < 15 AND location = 'FE02') in {Temp(temp < 15 AND location = 'FE02'), T1}])_{T1=5min}
 """
 
+from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.languages.binding.condition import Condition, Operand, attribute, variable
 from tocsin.languages.binding.expression import Expression, event
 from tocsin.languages.binding.parser import parse
 from tocsin.languages.binding.printer import show, show_subscription
+from tocsin.languages.language import Context
+from tocsin.languages.name_table import NamesAndReading
 
 __all__ = [
     "Condition",
@@ -18,7 +21,20 @@ __all__ = [
     "attribute",
     "event",
     "parse",
+    "read",
     "show",
     "show_subscription",
     "variable",
 ]
+
+
+def read(text: str, options: NamesAndReading, context: Context) -> Subscription:
+    """Parse a text to a subscription, with the signature of `Language.parse`."""
+    return parse(
+        text,
+        context.catalog,
+        names=options.names,
+        interpretation=options.interpretation,
+        selection=context.selection,
+        name=context.name,
+    )

@@ -27,7 +27,7 @@ Comparable = int | float | str | bool
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Condition:
-    """What is asked of an event. Conditions are joined by `&`, `|` and `~`.
+    """A condition on an event. Conditions are combined with `&`, `|` and `~`.
 
     >>> (attribute("temp") < 15) & ~(attribute("room") == "FE02")
     (attribute("temp") < 15) & (~(attribute("room") == "FE02"))
@@ -47,7 +47,7 @@ class Condition:
         return Condition(Not(self.filter))
 
     def __bool__(self) -> NoReturn:
-        # Python asks this of `a and b`, `not a` and `1 < a < 2`, and would then forget half of it.
+        # Python calls this for `a and b`, `not a` and `1 < a < 2`, and would then drop half of it.
         hint = "join conditions with &, | and ~, each in parentheses"
         raise PatternError("no-truth", "a condition is true or false only of an event", None, hint)
 
@@ -66,7 +66,7 @@ class Operand:
     name: str
     of: str | None = None
 
-    # Comparing gives a condition and no truth, so an attribute cannot be in a set or be a key.
+    # Comparing gives a condition and not a bool, so an attribute cannot be in a set or be a key.
     __hash__ = None  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> Condition:  # type: ignore[override]
@@ -131,7 +131,7 @@ def attribute(name: str, of: str | None = None) -> Operand:
 
 
 def variable(name: str) -> Variable:
-    """A value that the first event to use it binds, and later events are compared with.
+    """A value bound by the first event that uses it, and compared with by later events.
 
     >>> variable("x")
     Variable(name='x')
@@ -141,7 +141,7 @@ def variable(name: str) -> Variable:
 
 
 def check_name(name: str) -> None:
-    """Refuse what could not be written down as a name."""
+    """Refuse a text that is not a valid name."""
     if not is_name(name):
         hint = "a name has letters, digits and _, and starts with no digit"
         raise PatternError("bad-name", f"{name!r} is no name", None, hint)

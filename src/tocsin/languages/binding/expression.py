@@ -1,4 +1,4 @@
-"""Patterns as Python values: each method gives a new pattern and changes none."""
+"""Patterns as Python values: each method returns a new pattern and changes none."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from tocsin.algebra.check import MAX_DEPTH, check, depth
-from tocsin.algebra.pattern import AllOf, Atom, EventSpec, Order, Pattern, Repeat
 from tocsin.algebra.predicate import And, Attribute, Filter, Variable, comparisons
-from tocsin.algebra.selection import Selection
-from tocsin.algebra.subscription import Definition, Detection, Reading, Subscription
+from tocsin.algebra.tokens.bounds import MAX_DEPTH
+from tocsin.algebra.tokens.check import check
+from tocsin.algebra.tokens.extent import depth
+from tocsin.algebra.tokens.pattern import AllOf, Atom, EventSpec, Order, Pattern, Repeat
+from tocsin.algebra.tokens.selection import Selection
+from tocsin.algebra.tokens.subscription import Definition, Detection, Interpretation, Subscription
 from tocsin.errors import PatternError, PatternErrors
 from tocsin.events import Catalog, parse_duration
 from tocsin.languages import phrases, registry
@@ -20,7 +22,7 @@ from tocsin.languages.lexis import MAX_DURATION, UNITS
 
 
 def event(name: str) -> Expression:
-    """One event of a type, of a set of types, or of a composite that is known by this name.
+    """One event of the type, set of types, or composite with this name.
 
     >>> print(event("A").after(event("B").repeated(3)))
     [B][B][B];[A]
@@ -37,7 +39,7 @@ class Expression:
     event("A").or_(event("B"))
 
     Args:
-        built: the pattern as it was said, with timers that have no names yet; `pattern` is the finished one.
+        built: the pattern as it was built, with timers that have no names yet; `pattern` is the finished one.
         definitions: the named patterns it uses.
     """
 
@@ -81,7 +83,7 @@ class Expression:
     # How often
 
     def repeated(self, times: int) -> Expression:
-        """This so many times, one after the other."""
+        """This repeated `times` times, one after the other."""
         if isinstance(times, bool) or not isinstance(times, int):
             raise PatternError("bad-count", f"{times!r} is no number of times", None, "write .repeated(3)")
         return self._with(phrases.repeated(self.built, times))
@@ -103,7 +105,7 @@ class Expression:
     # Conditions
 
     def unless(self, other: Expression) -> Expression:
-        """This, given up as soon as the other event happens."""
+        """This, abandoned as soon as the other event happens."""
         stoppers = phrases.plain_events(other.built, "`unless`")
         return self._with(phrases.without(self.built, stoppers), other)
 
@@ -148,19 +150,17 @@ class Expression:
         name: str = "pattern",
         *,
         where: Condition | None = None,
-        matches: str = "each",
-        take: str = "all",
+        selection: Selection = Selection(),
         detection: Detection | None = None,
         distribution: str | None = None,
-        reading: Reading | None = None,
+        interpretation: Interpretation | None = None,
         catalog: Catalog | None = None,
     ) -> Subscription:
-        """What to detect, checked; raises `PatternErrors` with all mistakes.
+        """The checked subscription to detect; raises `PatternErrors` with all mistakes.
 
         Args:
-            where: what is asked of each match after it was found.
-            matches: which matches are wanted: `each`, `any`, `next`, `leftmost` or `adjacent`.
-            take: what is reported of those that are complete at one moment: `all`, `first 3`, `last` or `count`.
+            where: a condition on each match after it was found.
+            selection: which matches are wanted, as in `Selection.of("leftmost", "first 3")`.
         """
         subscription = replace(
             self.unchecked(),
@@ -168,8 +168,8 @@ class Expression:
             where=None if where is None else where.filter,
             detection=detection,
             distribution=distribution,
-            selection=Selection.of(matches, take),
-            reading=reading or Reading(),
+            selection=selection,
+            interpretation=interpretation or Interpretation(),
         )
         errors = check(subscription, catalog)
         if errors:
@@ -182,13 +182,13 @@ class Expression:
         return self.unchecked().pattern
 
     def __str__(self) -> str:
-        return registry.show(self.unchecked(), "core")
+        return registry.show(self.unchecked(), registry.DEFAULT)
 
     def __repr__(self) -> str:
         return show(self.built, {d.name: d.pattern for d in self.definitions})
 
     def __bool__(self) -> NoReturn:
-        # Python asks this of `a and b` and `a or b`, and would then forget one of the two.
+        # Python calls this for `a and b` and `a or b`, and would then drop one of the two.
         raise PatternError(
             "no-truth", "a pattern is neither true nor false", None, "join patterns with & and |"
         )

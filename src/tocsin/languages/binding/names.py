@@ -1,4 +1,4 @@
-"""What the bare names of the binding's text form stand for."""
+"""The meaning of bare names in the binding's text form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PREFIX = "event"
 
 
 def event_name(word: str, names: Mapping[str, str], catalog: Catalog | None) -> str:
-    """The event type that a bare name stands for: `eventA` is the event of type `A`, as in the paper.
+    """The event type that a bare name refers to: `eventA` is the event of type `A`, as in the paper.
 
     With a catalog only if it has that type; without one, if what is left still looks like the name of a type.
 

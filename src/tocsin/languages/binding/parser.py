@@ -1,4 +1,4 @@
-"""Reads the text form of the binding: `eventA.after(eventB.repeated(3))`. The grammar is in the README.
+"""Parses the text form of the binding: `eventA.after(eventB.repeated(3))`. The grammar is in the README.
 
 The text looks like code but is never run as such: words are looked up in the table below, and nowhere else.
 """
@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from tocsin.algebra.check import UNREADABLE, check
-from tocsin.algebra.pattern import Atom, EventSpec, Order, Pattern, Sequence, atoms
-from tocsin.algebra.selection import Selection
-from tocsin.algebra.subscription import Reading, Subscription
+from tocsin.algebra.tokens.bounds import MAX_LENGTH
+from tocsin.algebra.tokens.check import UNREADABLE, check
+from tocsin.algebra.tokens.pattern import Atom, EventSpec, Order, Pattern, Sequence, atoms
+from tocsin.algebra.tokens.selection import Selection
+from tocsin.algebra.tokens.subscription import Interpretation, Subscription
 from tocsin.errors import PatternError, PatternErrors, did_you_mean
 from tocsin.events import Catalog
 from tocsin.languages.binding.condition import Condition
@@ -25,7 +26,7 @@ SYMBOLS = ("==", "!=", "<=", ">=", *"()[]{}.,|&~<>=-")
 MAX_CALLS = 500
 T = TypeVar("T")
 Argument = Expression | Condition | int | str
-# The paper's spelling of the methods that Python has to spell otherwise, or does.
+# The paper's names for methods that are named differently in Python.
 SPELLINGS = {
     "followedBy": "followed_by",
     "notFollowedBy": "not_followed_by",
@@ -37,7 +38,7 @@ SPELLINGS = {
 
 @dataclass
 class _Text:
-    """The text that is read, what its names stand for, and how many calls it may still have."""
+    """The text being parsed, the meaning of its names, and how many more calls it may have."""
 
     reader: Reader
     names: Mapping[str, str]
@@ -50,20 +51,20 @@ def parse(
     catalog: Catalog | None = None,
     *,
     names: Mapping[str, str] | None = None,
-    reading: Reading | None = None,
+    interpretation: Interpretation | None = None,
     selection: Selection | None = None,
     name: str = "pattern",
 ) -> Subscription:
-    """The subscription that a chain of calls stands for; raises `PatternErrors` with all mistakes.
+    """Parse a chain of calls to a subscription; raises `PatternErrors` with all mistakes.
 
     >>> len(parse("eventA.after(eventB.repeated(3))").pattern.parts)
     2
 
     Args:
-        names: what bare names stand for; `eventA` that is not in this table stands for the type `A`.
-        selection: which matches are wanted; a chain of calls cannot say it.
+        names: the meaning of bare names; `eventA` that is not in this table is the type `A`.
+        selection: which matches are wanted; a chain of calls cannot express it.
     """
-    reader = Reader(text, SYMBOLS)
+    reader = Reader(text, SYMBOLS, MAX_LENGTH)
     expression = _expression(_Text(reader, names or {}, catalog))
     if not reader.at("end"):
         hint = f"this {reader.here.text!r} closes nothing" if reader.at(")", "]", "}") else None
@@ -71,7 +72,7 @@ def parse(
     subscription = replace(
         expression.unchecked(),
         name=name,
-        reading=reading or Reading(),
+        interpretation=interpretation or Interpretation(),
         selection=selection or Selection(),
     )
     errors = reader.errors + list({(e.code, e.span): e for e in check(subscription, catalog)}.values())
@@ -136,7 +137,7 @@ def _event(text: _Text, start: Token, name: str) -> Expression:
 
 
 def _in_brackets(text: _Text, read: Callable[[], T]) -> T | None:
-    """What stands in the bracket that opens here; after a mistake in it reading goes on behind it."""
+    """Parse the contents of the bracket that opens here; after a mistake in it, parsing resumes after the bracket."""
     reader, index = text.reader, text.reader.index
     reader.advance()
     found = None
@@ -171,14 +172,14 @@ def _method(text: _Text, start: Token, receiver: Expression) -> Expression:
 def _called(
     text: _Text, start: Token, call: Callable[..., Expression], receiver: Expression, *arguments: Argument
 ) -> Expression:
-    """What a call gives, or the mistake noted."""
+    """The result of a call; a mistake is recorded."""
     span = text.reader.span_from(start)
     text.calls -= 1
     if text.calls < 0:
         text.reader.note("too-large", f"the text has more than {MAX_CALLS} calls", span)
         raise PatternErrors(text.reader.errors)
     parts = [receiver, *(argument for argument in arguments if isinstance(argument, Expression))]
-    # Of what could not be read nothing more is said.
+    # Parts that could not be parsed are not reported again.
     if not all(atom.accept for part in parts for atom in atoms(part.built)):
         return _unread(*parts)
     try:
@@ -191,7 +192,7 @@ def _called(
 
 
 def _unread(*parts: Expression) -> Expression:
-    """What stands for something wrong whose parts could be read, so that the parts are still checked."""
+    """A placeholder for something wrong whose parts could be parsed, so that the parts are still checked."""
     read: list[Pattern] = []
     for built in (part.built for part in parts):
         unread = isinstance(built, Sequence) and built.parts[-1] == UNREADABLE

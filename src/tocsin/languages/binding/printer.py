@@ -1,6 +1,6 @@
-"""Writes a pattern as Python code that builds it; the same text is what `parse` reads.
+"""Writes a pattern as Python code that builds it, and that `parse` also reads.
 
-Timers are named anew when the code is run or read: T1, T2, …
+Timers get new names when the code is run or parsed: T1, T2, …
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
-from tocsin.algebra.pattern import AllOf, AnyOf, Atom, EventSpec, Order, Pattern, Repeat, Sequence, Timed
 from tocsin.algebra.predicate import (
     And,
     Attribute,
@@ -21,7 +20,18 @@ from tocsin.algebra.predicate import (
     Unify,
     Variable,
 )
-from tocsin.algebra.subscription import Subscription
+from tocsin.algebra.tokens.pattern import (
+    AllOf,
+    AnyOf,
+    Atom,
+    EventSpec,
+    Order,
+    Pattern,
+    Repeat,
+    Sequence,
+    Timed,
+)
+from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.events import format_duration
 from tocsin.languages.phrases import is_repetition
 from tocsin.languages.recognise import as_event, as_not_followed_by, as_within, not_expressible, runs
@@ -162,6 +172,6 @@ def _operand(operand: Attribute | RoleAttribute | Literal | Variable) -> str:
 def _literal(value: int | float | str | bool) -> str:
     if not isinstance(value, str):
         return repr(value)
-    # Quotes inside are doubled, as in all languages here; where it can be avoided it is, for Python's sake.
+    # Quotes inside are doubled, as in all languages here; avoided where possible, for Python's sake.
     quote = "'" if '"' in value and "'" not in value else '"'
     return quote + value.replace(quote, quote * 2) + quote

@@ -1,4 +1,4 @@
-"""Reads the conditions inside `.where( … )` of the binding's text form."""
+"""Parses the conditions inside `.where( … )` of the binding's text form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads what the core language asks of attributes: filters on events, and `where` on what was detected."""
+"""Parses conditions on attributes in the core language: filters on events, and `where` on matches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Comparison = Callable[[Reader], Filter]
 
 
 def condition(reader: Reader, comparison: Comparison) -> Filter:
-    """Comparisons joined by OR, AND and NOT, in the order of how loosely they bind.
+    """Comparisons joined by OR, AND and NOT, from the loosest binding to the tightest.
 
     >>> from tocsin.languages.core.words import SYMBOLS
     >>> len(condition(Reader("a = 1 AND NOT b < 2 OR c = $x", SYMBOLS), attribute_comparison).parts)
@@ -102,7 +102,7 @@ def _dotted_name(reader: Reader) -> str:
 def _relation(reader: Reader) -> Relation:
     if not reader.at(*Relation):
         reader.fail("=, !=, <, <=, > or >=", "use a single '='" if reader.at(":=") else None)
-    relation = Relation(reader.advance().text)
+    relation = Relation(reader.advance().kind)
     if relation is Relation.EQ and reader.at("="):
         reader.fail("a value", "use a single '='")
     return relation

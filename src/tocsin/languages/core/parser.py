@@ -1,7 +1,7 @@
-"""Reads the Cambridge core language. The grammar is in the README beside this file.
+"""Parses the Cambridge core language. The grammar is in the README beside this file.
 
-After a mistake reading goes on: behind the bracket it stands in, or at the next operator; so one run reports
-every mistake of a text.
+After a mistake, parsing resumes after the enclosing bracket or at the next operator, so that one run reports
+every mistake in a text.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from tocsin.algebra.check import UNREADABLE, check
-from tocsin.algebra.pattern import (
+from tocsin.algebra.tokens.bounds import MAX_LENGTH
+from tocsin.algebra.tokens.check import UNREADABLE, check
+from tocsin.algebra.tokens.pattern import (
     AllOf,
     AnyOf,
     Atom,
@@ -22,8 +23,8 @@ from tocsin.algebra.pattern import (
     Timed,
     Timer,
 )
-from tocsin.algebra.selection import Selection
-from tocsin.algebra.subscription import Definition, Reading, Subscription
+from tocsin.algebra.tokens.selection import Selection
+from tocsin.algebra.tokens.subscription import Definition, Interpretation, Subscription
 from tocsin.errors import PatternErrors
 from tocsin.events import Catalog
 from tocsin.languages.core.condition import attribute_comparison, condition, role_comparison
@@ -36,21 +37,21 @@ def parse(
     text: str,
     catalog: Catalog | None = None,
     *,
-    reading: Reading | None = None,
+    interpretation: Interpretation | None = None,
     selection: Selection | None = None,
     name: str = "pattern",
 ) -> Subscription:
-    """The subscription a text stands for; raises `PatternErrors` with all mistakes.
+    """Parse a text to a subscription; raises `PatternErrors` with all mistakes.
 
     >>> parse("[A];[B]").pattern.order
     <Order.STRONG: 'strong'>
 
     Args:
-        selection: which matches are wanted where the text does not say it.
+        selection: which matches are wanted unless the text says so.
     """
-    reader = Reader(text, SYMBOLS)
+    reader = Reader(text, SYMBOLS, MAX_LENGTH)
     program = _program(reader, selection or Selection())
-    subscription = replace(program, name=name, reading=reading or Reading())
+    subscription = replace(program, name=name, interpretation=interpretation or Interpretation())
     errors = reader.errors + check(subscription, catalog)
     if errors:
         raise PatternErrors(errors)
@@ -87,7 +88,7 @@ def _program(reader: Reader, otherwise: Selection) -> Subscription:
 
 
 def _whole(reader: Reader) -> Pattern:
-    """The pattern to detect. What stands behind it by mistake is read too, for the mistakes in it."""
+    """The pattern to detect. Text after it is wrong, but is parsed too, to report the mistakes in it."""
     parts = [_expression(reader)]
     while not reader.at("end") and not reader.at_word("where", "with"):
         reader.unexpected("an operator or the end of the pattern", _stray_hint(reader.here))
@@ -128,7 +129,7 @@ def _definition(reader: Reader) -> Definition:
 
 
 def _skip_definition(reader: Reader) -> None:
-    """Go on behind the next `;` that is not inside a bracket opened on the way."""
+    """Skip past the next `;` that is not inside a bracket opened on the way."""
     depth = 0
     while not reader.at("end"):
         token = reader.advance()
@@ -190,7 +191,7 @@ def _primary(reader: Reader) -> Pattern:
         return _recovering(reader, _group)
     hint = f"an event is written in brackets: [{reader.here.text}]" if reader.at("name") else None
     reader.unexpected("an event in brackets or '('", hint)
-    # An operator or a bracket here is for whoever comes next; a word is left out, with the filter behind it.
+    # An operator or a bracket here is left to the caller; a word is skipped, with the filter after it.
     if reader.at("name") and not reader.at_word("where", "with"):
         reader.advance()
         if reader.at("("):
@@ -201,7 +202,7 @@ def _primary(reader: Reader) -> Pattern:
 
 
 def _recovering(reader: Reader, part: Callable[[Reader], Pattern]) -> Pattern:
-    """Read a bracketed part; after a mistake in it go on behind its closing bracket."""
+    """Parse a bracketed part; after a mistake in it, resume after its closing bracket."""
     start = reader.index
     try:
         return part(reader)
@@ -257,7 +258,7 @@ def _group(reader: Reader) -> Pattern:
     first = _expression(reader)
     second = _expression(reader) if reader.accept(",") else None
     if not reader.accept(")"):
-        # What is inside was read, so it is kept and checked, whatever is wrong with the end.
+        # The contents were parsed, so they are kept and checked, whatever is wrong with the end.
         reader.unexpected("')' or an operator")
         reader.leave(index)
         return first if second is None else Sequence((first, second, UNREADABLE), Order.WEAK)

@@ -1,13 +1,14 @@
-"""Reads the policies of a subscription: `with matches = leftmost, take = first 3, detection = guaranteed`."""
+"""Parses the policies of a subscription: `with matches = leftmost, take = first 3, detection = guaranteed`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import get_args
 
-from tocsin.algebra.selection import Selection, Take, Wanted
-from tocsin.algebra.subscription import Detection, Mode
-from tocsin.errors import InputError, did_you_mean
+from tocsin.algebra.tokens.selection import Selection, Take, Wanted
+from tocsin.algebra.tokens.subscription import Detection, Mode
+from tocsin.errors import InputError, PatternErrors, did_you_mean
+from tocsin.languages.core.words import SYMBOLS
 from tocsin.languages.lexis import Failure, Reader, Token
 
 POLICIES = ("matches", "take", "detection", "distribution")
@@ -15,7 +16,7 @@ POLICIES = ("matches", "take", "detection", "distribution")
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """What a text says behind `with`; None for what it does not say."""
+    """The policies after `with`; None for those that are not given."""
 
     matches: str | None = None
     take: str | None = None
@@ -23,7 +24,7 @@ class Policies:
     distribution: str | None = None
 
     def selection(self, otherwise: Selection) -> Selection:
-        """The matches that are wanted; `otherwise` counts where the text does not say it."""
+        """The selection; `otherwise` applies where the text does not say."""
         return Selection.of(self.matches or otherwise.matches, self.take or otherwise.taken)
 
 
@@ -47,6 +48,25 @@ def policies(reader: Reader) -> Policies:
         said[word.text] = _value(reader, word.text)
         if not reader.accept(","):
             return Policies(**said)  # type: ignore[arg-type]  # each under its own name
+
+
+def read_detection(text: str) -> Detection:
+    """Parse a detection policy on its own, as written in patterns.
+
+    >>> read_detection("probabilistic(0.95)")
+    Detection(mode='probabilistic', threshold=0.95)
+    """
+    reader = Reader(f"detection = {text}", SYMBOLS)
+    detection = None
+    try:
+        detection = policies(reader).detection
+        if not reader.at("end"):
+            reader.fail("the end of the policy")
+    except Failure:
+        pass
+    if reader.errors or detection is None:
+        raise PatternErrors(reader.errors)
+    return detection
 
 
 def _value(reader: Reader, policy: str) -> str | Detection | None:
@@ -81,7 +101,7 @@ def _taken(reader: Reader, start: Token) -> str | None:
 
 
 def _selected(reader: Reader, start: Token, own: str, **asked: str) -> str | None:
-    """The words of a selection, unless it is none: that is noted, and reading goes on."""
+    """The words of a selection; an invalid one is recorded as a mistake, and parsing continues."""
     try:
         Selection.of(**asked)
     except InputError as problem:

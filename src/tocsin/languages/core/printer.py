@@ -5,18 +5,6 @@ from __future__ import annotations
 from types import UnionType
 from typing import assert_never
 
-from tocsin.algebra.pattern import (
-    AllOf,
-    AnyOf,
-    Atom,
-    EventSpec,
-    Order,
-    Pattern,
-    Repeat,
-    Sequence,
-    Timed,
-    Timer,
-)
 from tocsin.algebra.predicate import (
     And,
     Attribute,
@@ -29,7 +17,19 @@ from tocsin.algebra.predicate import (
     Unify,
     Variable,
 )
-from tocsin.algebra.subscription import Subscription
+from tocsin.algebra.tokens.pattern import (
+    AllOf,
+    AnyOf,
+    Atom,
+    EventSpec,
+    Order,
+    Pattern,
+    Repeat,
+    Sequence,
+    Timed,
+    Timer,
+)
+from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.errors import PatternError, Span
 from tocsin.events import format_duration, format_timestamp
 from tocsin.languages.core.words import RESERVED
@@ -169,5 +169,5 @@ def _literal(value: int | float | str | bool) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return "'" + value.replace("'", "''") + "'"
-    # Digits that read back as the same number, and as a float if it is one.
+    # Digits that parse back to the same number, and to a float if it is one.
     return repr(value)

@@ -1,4 +1,4 @@
-"""The signs and words of the core language."""
+"""The symbols and keywords of the core language."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ RESERVED = ("in", "where", "with", "AND", "OR", "NOT", "true", "false")
 
 
 def name(reader: Reader, wanted: str) -> Token:
-    """Take a name that is not a word of the language.
+    """Take a name that is not a keyword of the language.
 
     >>> name(Reader("Door", SYMBOLS), "an event").text
     'Door'

@@ -1,6 +1,6 @@
-"""Reads expressions, predicates among them. The grammar is in the README beside this file.
+"""Parses expressions, including predicates. The grammar is in the README beside this file.
 
-After a mistake inside braces reading goes on behind the next comma or brace, so that one run reports every
+After a mistake inside braces, parsing resumes after the next comma or brace, so that one run reports every
 mistake.
 """
 
@@ -37,7 +37,7 @@ from tocsin.languages.ecl.words import AND, NOT, OPENING, OPERATORS, OR, RESERVE
 from tocsin.languages.lexis import Failure, Reader, Token
 from tocsin.values import Relation
 
-# What stands for a part that could not be read; a predicate, so that it is at fault nowhere else.
+# Placeholder for a part that could not be parsed; a predicate, so that it causes no further errors.
 BROKEN = Predicate(TRUE)
 _LISTS: Mapping[str, type[Accumulate | Sequential | Parallel]] = {
     "accumulate": Accumulate,
@@ -49,7 +49,7 @@ _BLOCKS: Mapping[str, type[Repeat | Persist | Loop]] = {"repeat": Repeat, "persi
 
 @dataclass
 class Scope:
-    """The names that can be used here, those defined later, the words that are no events, and the depth."""
+    """The names in scope, those defined later, the words that are not events, and the depth."""
 
     defined: Mapping[str, Expression] = field(default_factory=dict)
     later: frozenset[str] = frozenset()
@@ -115,7 +115,7 @@ def _operand(reader: Reader, scope: Scope) -> Expression:
 
 
 def _not_too_many(reader: Reader) -> bool:
-    """A row of negations is nesting too."""
+    """Check the length of a row of negations, which counts as nesting too."""
     if all(reader.ahead(i).kind in NOT for i in range(MAX_DEPTH)):
         reader.note("too-deep", f"more than {MAX_DEPTH} negations in a row", reader.here.span)
         raise Failure
@@ -248,7 +248,7 @@ def braced(reader: Reader, scope: Scope, *, many: bool) -> list[Expression]:
         if reader.accept("}"):
             return parts
         if not reader.accept(","):
-            # A brace that is never closed explains whatever else was found wrong up to the end.
+            # A brace that is never closed explains all other mistakes found up to the end.
             del reader.errors[noted:]
             reader.note("open-bracket", "this '{' is never closed", opening.span, "close it with '}'")
             raise Failure
@@ -259,7 +259,7 @@ def _star_hint(reader: Reader) -> str | None:
 
 
 def skip(reader: Reader, stops: Sequence[str]) -> None:
-    """Go on to the next of `stops` that is not inside brackets opened on the way."""
+    """Skip to the next of `stops` that is not inside brackets opened on the way."""
     depth = 0
     while not reader.at("end"):
         if depth == 0 and reader.here.kind in stops:

@@ -1,4 +1,4 @@
-"""Machines as text: read, and written so that `parse_machine(show_machine(m)) == m`.
+"""Machines as text: parsed, and written so that `parse_machine(show_machine(m)) == m`.
 
 >>> text = '''machine A {
 ...   states q1 q2;
@@ -62,8 +62,18 @@ def _sorted(some: frozenset[str], machine: Machine) -> list[str]:
     return [state for state in machine.states if state in some]
 
 
+def is_machine(text: str) -> bool:
+    """Whether a text is a machine written by hand, not a program.
+
+    >>> is_machine("machine M { states q; initial q; }"), is_machine("repeat {machine}")
+    (True, False)
+    """
+    reader = Reader(text, SYMBOLS)
+    return reader.at_word("machine") and reader.ahead().kind == "name"
+
+
 def parse_machine(text: str) -> Machine:
-    """The machine a text stands for; raises `PatternErrors` with all mistakes."""
+    """Parse a text to a machine; raises `PatternErrors` with all mistakes."""
     reader = Reader(text, SYMBOLS)
     machine = Machine("", (), frozenset(), ())
     with suppress(Failure):
@@ -79,7 +89,7 @@ def parse_machine(text: str) -> Machine:
 
 
 class _Machine:
-    """What has been read of a machine; names are checked at the end, when all are known."""
+    """A machine parsed so far; names are checked at the end, when all are known."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader

@@ -1,4 +1,4 @@
-"""Reads ECL texts: definitions, then an expression or named subscriptions."""
+"""Parses ECL texts: definitions, then an expression or named subscriptions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from tocsin.algebra.completion.expression import (
     MAX_SIZE,
     Definition,
     Expression,
+    Interpretation,
     Program,
-    Reading,
     Subscription,
     measure,
 )
@@ -18,21 +18,21 @@ from tocsin.languages.ecl.words import RESERVED, SYMBOLS
 from tocsin.languages.lexis import Failure, Reader, Token
 
 
-def parse(text: str, *, reading: Reading | None = None) -> Program:
-    """The program a text stands for; raises `PatternErrors` with all mistakes.
+def parse(text: str, *, interpretation: Interpretation | None = None) -> Program:
+    """Parse a text to a program; raises `PatternErrors` with all mistakes.
 
     >>> program = parse("define both = accumulate {a, b}; subscribe S {push(x) {both}}")
     >>> [subscription.name for subscription in program.subscriptions]
     ['S']
     """
     reader = Reader(text, SYMBOLS)
-    program = _program(reader, reading or Reading())
+    program = _program(reader, interpretation or Interpretation())
     if reader.errors:
         raise PatternErrors(reader.errors)
     return program
 
 
-def _program(reader: Reader, reading: Reading) -> Program:
+def _program(reader: Reader, interpretation: Interpretation) -> Program:
     text = _Text(reader)
     while reader.at_word("define"):
         text.definition()
@@ -40,7 +40,7 @@ def _program(reader: Reader, reading: Reading) -> Program:
     try:
         while reader.at_word("subscribe"):
             text.subscription()
-        # A definition that was never closed has taken the rest of the text with it.
+        # A definition that was never closed has swallowed the rest of the text.
         if not named and not (reader.errors and reader.at("end")):
             start = reader.here
             found = text.sized(expression(reader, text.scope), start)
@@ -49,7 +49,7 @@ def _program(reader: Reader, reading: Reading) -> Program:
             reader.fail("the end of the text", _stray_hint(reader.here, named))
     except Failure:
         pass
-    return Program(tuple(text.subscriptions), tuple(text.definitions), reading)
+    return Program(tuple(text.subscriptions), tuple(text.definitions), interpretation)
 
 
 def _stray_hint(token: Token, named: bool) -> str | None:
@@ -67,7 +67,7 @@ def _stray_hint(token: Token, named: bool) -> str | None:
 
 
 class _Text:
-    """What has been read of a text."""
+    """A text parsed so far."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader

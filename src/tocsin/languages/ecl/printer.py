@@ -104,7 +104,7 @@ _Operator = (
 
 
 def _blocks(expression: _Operator, taken: frozenset[str]) -> list[tuple[str, tuple[Expression, ...]]]:
-    """The words of an operator, each with what stands in the braces behind it."""
+    """The words of an operator, each with the contents of the braces after it."""
     match expression:
         case Accumulate(parts):
             return [("accumulate", parts)]
@@ -168,7 +168,7 @@ def _within(filter: Filter, taken: frozenset[str], weaker: type | object) -> str
 
 
 def show_output(output: Output) -> str:
-    """The text of what is pushed."""
+    """The text of an output."""
     match output:
         case Constant(value):
             return _value(value)

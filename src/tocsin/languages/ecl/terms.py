@@ -1,4 +1,4 @@
-"""Reads what has no expressions inside: comparisons, values and outputs."""
+"""Parses terms without nested expressions: comparisons, values and outputs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _value(reader: Reader) -> Literal:
 
 
 def output(reader: Reader) -> Output:
-    """What is pushed: a constant, `*` for the event itself, or `Name {field = value, …}` for a new one."""
+    """An output: a constant, `*` for the event itself, or `Name {field = value, …}` for a new one."""
     start = reader.here
     if reader.accept("*"):
         return Forward(start.span)

@@ -43,5 +43,5 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 
 def is_name(text: str, reserved: frozenset[str]) -> bool:
-    """Whether a text can stand without quotes."""
+    """Whether a text can be written without quotes."""
     return _NAME.fullmatch(text) is not None and text not in reserved

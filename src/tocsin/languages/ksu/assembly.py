@@ -1,4 +1,4 @@
-"""Reads assembly files, the `.cad` files: which ports feed a correlation, and who gets what it sends.
+"""Parses assembly files, the `.cad` files: which ports feed a correlation, and which ports get its output.
 
 `connect A.out1 -> AfterTimeout.a; connect AfterTimeout -> C.in1;` binds the event `a` of the correlation
 `AfterTimeout` to the port `out1` of the component `A`, and sends its output to the port `in1` of `C`.
@@ -41,7 +41,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """The connections of a system, and what they are warned about.
+    """The connections of a system, with warnings.
 
     >>> found = parse_assembly("connect A.out1 -> Late.a; connect Late -> C.in1;")
     >>> str(found.sources("Late")["a"]), [str(port) for port in found.receivers("Late")]
@@ -62,9 +62,9 @@ class Assembly:
 
 
 def parse_assembly(text: str, library: Library | None = None, types: Types | None = None) -> Assembly:
-    """The assembly a text describes; raises `PatternErrors` with all mistakes.
+    """Parse a text to an assembly; raises `PatternErrors` with all mistakes.
 
-    With the library at hand, ports of correlations are checked; with the event types, also what flows between
+    If the library is given, ports of correlations are checked; with the event types, also what flows between
     two of them.
     """
     reader = Reader(text, SYMBOLS)
@@ -150,7 +150,7 @@ def _loops(connections: list[Connection], library: Library) -> Iterator[PatternE
 
 
 def _check_ends(connection: Connection, library: Library) -> Iterator[PatternError]:
-    """A correlation sends through its one output, and receives through its parameters."""
+    """Check that a correlation sends through its one output, and receives through its parameters."""
     source, target = connection.source, connection.target
     sender, receiver = library.find(source.owner), library.find(target.owner)
     if sender is None and source.name is None:
@@ -183,7 +183,7 @@ def _check_flow(
 
 
 def _unbound(connections: list[Connection], library: Library) -> Iterator[PatternError]:
-    """Events of the correlations in use that nobody sends."""
+    """Events of the correlations in use that have no source."""
     names = {port.owner for c in connections for port in (c.source, c.target)}
     bound = {(c.target.owner, c.target.name) for c in connections}
     for correlation in library.correlations:

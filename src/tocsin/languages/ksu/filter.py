@@ -1,6 +1,6 @@
-"""Reads filters and guards.
+"""Parses filters and guards.
 
-A label binds tightest, then `;`, then `+`, then `|`, and `||` stands outermost only.
+A label binds tightest, then `;`, then `+`, then `|`; `||` is allowed only at the outermost level.
 
 Paper: 001, sections 3.1 and 4.2; the figures with the grammars are lost, the README has ours.
 """
@@ -50,7 +50,7 @@ def parse_filter(text: str) -> Branches:
 
 
 def parse_guard(text: str) -> Guard:
-    """The guard a text stands for; raises `PatternErrors` with all mistakes.
+    """Parse a text to a guard; raises `PatternErrors` with all mistakes.
 
     >>> parse_guard("l1 & !l2")
     And(parts=(Is(label='l1'), Not(part=Is(label='l2'))))
@@ -63,7 +63,7 @@ def parse_guard(text: str) -> Guard:
 
 
 def _whole(reader: Reader, read: Callable[[], _T]) -> _T | None:
-    """What `read` finds if it reads the text to its end."""
+    """The result of `read` if it consumes the whole text."""
     try:
         found = read()
         if not reader.at("end"):
@@ -78,7 +78,7 @@ def _whole(reader: Reader, read: Callable[[], _T]) -> _T | None:
 
 
 def read_filter(reader: Reader, warnings: list[PatternError]) -> Branches:
-    """The filter at this place of a text; what is worth a warning is added to `warnings`."""
+    """Parse the filter at this place of a text; warnings are appended to `warnings`."""
     branches = [_branch(reader, warnings)]
     while reader.accept("||"):
         branches.append(_branch(reader, warnings))
@@ -87,7 +87,7 @@ def read_filter(reader: Reader, warnings: list[PatternError]) -> Branches:
 
 def _branch(reader: Reader, warnings: list[PatternError]) -> Expression:
     branch = _collection(reader, warnings)
-    # A long row of operands is a deep tree, because all operators are binary; the rest of Tocsin walks down it.
+    # A long row of operands is a deep tree, because all operators are binary; the rest of Tocsin recurses into it.
     level, depth = [branch], 0
     while level:
         depth += 1
@@ -159,7 +159,7 @@ def _primary(reader: Reader, warnings: list[PatternError]) -> Expression:
 
 
 def read_guard(reader: Reader) -> Guard:
-    """The guard at this place of a text."""
+    """Parse the guard at this place of a text."""
     start = reader.here
     operands = [_conjunction(reader)]
     while reader.accept("|"):

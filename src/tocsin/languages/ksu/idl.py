@@ -1,4 +1,4 @@
-"""Reads event types from IDL files: modules, event types with attributes and one parent, typedefs.
+"""Parses event types from IDL files: modules, event types with attributes and one parent, typedefs.
 
 Names are looked up from the innermost module outwards, as in CORBA, and have to be declared before they are
 used.
@@ -33,7 +33,7 @@ class _Scope:
         return "::".join((*self.modules, name))
 
     def find(self, name: str, known: Mapping[str, object]) -> str | None:
-        """The full name of what a name stands for here."""
+        """The full name that a name refers to here."""
         for depth in range(len(self.modules), -1, -1):
             full = "::".join((*self.modules[:depth], name))
             if full in known:
@@ -57,7 +57,7 @@ def parse_idl(text: str) -> Types:
 
 
 def _declarations(reader: Reader, scope: _Scope) -> None:
-    """Declarations up to the end of the text or of the module."""
+    """Parse declarations up to the end of the text or of the module."""
     while not reader.at("end") and not (reader.at("}") and scope.modules):
         try:
             if reader.accept_word("eventtype"):
@@ -134,7 +134,7 @@ def _attributes(reader: Reader, scope: _Scope, own: dict[str, str], inherited: M
 
 
 def _parent(reader: Reader, scope: _Scope) -> str | None:
-    """The full name of a parent; None, and a note, if it is not known."""
+    """The full name of a parent; None, with a mistake recorded, if it is unknown."""
     text, span = _qualified(reader, "the parent of the event type")
     found = scope.find(text, scope.records)
     if found is None:

@@ -1,6 +1,6 @@
-"""Reads correlation libraries, the `.cor` files. The grammar is in the README beside this file.
+"""Parses correlation libraries, the `.cor` files. The grammar is in the README beside this file.
 
-After a mistake reading goes on with the next statement, case or correlation, so that one run reports every
+After a mistake, parsing resumes at the next statement, case or correlation, so that one run reports every
 mistake.
 
 Paper: 001, sections 3.7, 4.2 and 5.3.
@@ -41,7 +41,7 @@ def parse(text: str, types: Types | None = None) -> Library:
     >>> library.correlations[0].cases
     (Case(guard=Is(label='l'), body=(Push(event='b'),)),)
 
-    With event types at hand, the types of everything that is sent are checked as well.
+    If event types are given, the types of everything that is sent are checked as well.
     """
     reader = Reader(text, SYMBOLS)
     noted: list[PatternError] = []
@@ -95,7 +95,7 @@ def _parameter(reader: Reader) -> Parameter:
 
 
 def _filter(reader: Reader, noted: list[PatternError]) -> Branches:
-    """The filter; empty if it cannot be read, so that the transformer can be read all the same."""
+    """Parse the filter; empty if that fails, so that the transformer can still be parsed."""
     try:
         branches = read_filter(reader, noted)
         if not reader.at("{"):

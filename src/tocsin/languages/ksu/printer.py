@@ -78,7 +78,7 @@ def _text(expression: Expression) -> tuple[str, int]:
         case Sequence(left, right):
             return f"{_show(left, _SEQUENCE)};{_show(right, _PRIMARY)}", _SEQUENCE
         case Accumulation(left, right):
-            # A sequence would bind tighter here, but few readers know; parentheses tell them.
+            # A sequence binds tighter here, but few readers know; parentheses make it clear.
             first = _show(left, _PRIMARY if isinstance(left, Sequence) else _ACCUMULATION)
             return f"{first}+{_show(right, _PRIMARY)}", _ACCUMULATION
         case Collection(left, right):
@@ -110,7 +110,12 @@ def show_guard(guard: Guard) -> str:
 
 def show_case(case: Case) -> str:
     """The text of one case; one that does nothing says so with a lone semicolon."""
-    return f"case {show_guard(case.guard)}: {'; '.join(show_statement(s) for s in case.body)};"
+    return f"case {show_case_body(case)};"
+
+
+def show_case_body(case: Case) -> str:
+    """The guard and the statements of a case, without its keyword."""
+    return f"{show_guard(case.guard)}: {'; '.join(map(show_statement, case.body))}"
 
 
 def show_statement(statement: Statement) -> str:

@@ -1,4 +1,4 @@
-"""The words that correlation files, IDL files and assembly files share."""
+"""The keywords that correlation files, IDL files and assembly files share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CLOSING = (")", "}")
 
 
 def name(reader: Reader, wanted: str) -> Token:
-    """A name that is not a word of the language."""
+    """Take a name that is not a keyword of the language."""
     if reader.at_word(*RESERVED):
         reader.fail(wanted, f"{reader.here.text!r} is a word of the language")
     return reader.expect("name", wanted)
@@ -28,7 +28,7 @@ def type_name(reader: Reader, wanted: str = "an event type") -> tuple[str, Span]
 
 
 def skip_to(reader: Reader, *stops: str) -> None:
-    """After a mistake, go on to the next of these words that is not inside brackets opened on the way."""
+    """After a mistake, skip to the next of these words that is not inside brackets opened on the way."""
     depth = 0
     while not reader.at("end"):
         if depth == 0 and reader.here.text in stops:

@@ -1,4 +1,4 @@
-"""What the quoted names of the pretty language stand for."""
+"""The meaning of quoted names in the pretty language."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tocsin.languages.lexis import Reader, Token, is_name, shortened
 def event_name(
     quoted: Token, reader: Reader, names: Mapping[str, str], catalog: Catalog | None
 ) -> str | None:
-    """The event type, set or composite that a quoted name stands for; what stands for none is noted.
+    """The event type, set or composite that a quoted name refers to; an unknown name is recorded as a mistake.
 
-    A name in the table `names` stands for what is said there, a name without blanks for itself, and
-    `"Event A"` for the type `Event_A` if the catalog has one.
+    A name in the table `names` refers to its entry there, a name without spaces to itself, and
+    `"Event A"` to the type `Event_A` if the catalog has one.
 
     >>> reader = Reader('"Event A"', "")
     >>> event_name(reader.here, reader, {"Event A": "A"}, None)

@@ -1,6 +1,6 @@
-"""Reads the pretty language. The grammar is in the README beside this file, the meaning in `phrases`.
+"""Parses the pretty language. The grammar is in the README beside this file, the meaning in `phrases`.
 
-After a mistake reading goes on at the next word that makes sense, so that one run reports every mistake.
+After a mistake, parsing resumes at the next word that makes sense, so that one run reports every mistake.
 """
 
 from __future__ import annotations
@@ -10,10 +10,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeGuard
 
-from tocsin.algebra.check import MAX_DEPTH, UNREADABLE, check, depth
-from tocsin.algebra.pattern import AllOf, AnyOf, Atom, EventSpec, Order, Pattern, Sequence, atoms, specs
-from tocsin.algebra.selection import Selection
-from tocsin.algebra.subscription import Reading, Subscription
+from tocsin.algebra.tokens.bounds import MAX_DEPTH, MAX_LENGTH
+from tocsin.algebra.tokens.check import UNREADABLE, check
+from tocsin.algebra.tokens.extent import depth
+from tocsin.algebra.tokens.pattern import (
+    AllOf,
+    AnyOf,
+    Atom,
+    EventSpec,
+    Order,
+    Pattern,
+    Sequence,
+    atoms,
+    specs,
+)
+from tocsin.algebra.tokens.selection import Selection
+from tocsin.algebra.tokens.subscription import Interpretation, Subscription
 from tocsin.errors import PatternError, PatternErrors, did_you_mean
 from tocsin.events import Catalog
 from tocsin.languages.lexis import Reader, Token, duration
@@ -38,7 +50,7 @@ WORDS = (*LINKS, *JOINS, "by", "immediately", "repeated", "times", "without")
 
 @dataclass
 class _Text:
-    """The text that is read, what its quoted names stand for, and how much may still be repeated."""
+    """The text being parsed, the meaning of its quoted names, and how much may still be repeated."""
 
     reader: Reader
     names: Mapping[str, str]
@@ -51,26 +63,26 @@ def parse(
     catalog: Catalog | None = None,
     *,
     names: Mapping[str, str] | None = None,
-    reading: Reading | None = None,
+    interpretation: Interpretation | None = None,
     selection: Selection | None = None,
     name: str = "pattern",
 ) -> Subscription:
-    """The subscription a sentence stands for; raises `PatternErrors` with all mistakes.
+    """Parse a sentence to a subscription; raises `PatternErrors` with all mistakes.
 
     >>> names = {"Event A": "A", "Event B": "B"}
     >>> parse('"Event A" followed by "Event B" within "1h"', names=names).pattern.timer
     Timer(name='T1', after=3600000000, at=None)
 
     Args:
-        names: what quoted names stand for; one without blanks that is not in this table stands for itself.
-        selection: which matches are wanted; a sentence cannot say it.
+        names: the meaning of quoted names; one without spaces that is not in this table refers to itself.
+        selection: which matches are wanted; a sentence cannot express it.
     """
-    reader = Reader(text, "()")
+    reader = Reader(text, "()", MAX_LENGTH)
     pattern = _whole(_Text(reader, names or {}, catalog))
     taken = {*(catalog.names if catalog else ()), *(names or {}).values()}
     subscription = Subscription(
         finished(pattern, taken),
-        reading=reading or Reading(),
+        interpretation=interpretation or Interpretation(),
         selection=selection or Selection(),
         name=name,
     )
@@ -81,7 +93,7 @@ def parse(
 
 
 def _once(errors: list[PatternError]) -> list[PatternError]:
-    """Each mistake once: what a repetition repeats stands in the text only once."""
+    """Each mistake once: the body of a repetition is in the text only once."""
     return list({(error.code, error.span): error for error in errors}.values())
 
 
@@ -104,7 +116,7 @@ def _whole(text: _Text) -> Pattern:
 
 
 def _unread(*parts: Pattern) -> Pattern:
-    """What stands for something wrong whose parts could be read, so that the parts are still checked."""
+    """A placeholder for something wrong whose parts could be parsed, so that the parts are still checked."""
     read = [inner for part in parts for inner in (part.parts[:-1] if _is_unread(part) else (part,))]
     return Sequence((*read, UNREADABLE), Order.WEAK)
 
@@ -114,8 +126,8 @@ def _is_unread(part: Pattern) -> TypeGuard[Sequence]:
 
 
 def _phrase(text: _Text, start: Token, meaning: Callable[[], Pattern], *parts: Pattern) -> Pattern:
-    """What a phrase about some parts means, or the mistake noted."""
-    # Of what could not be read nothing more is said.
+    """The meaning of a phrase about some parts; a mistake is recorded."""
+    # Parts that could not be parsed are not reported again.
     if any(_is_unread(part) or not all(atom.accept for atom in atoms(part)) for part in parts):
         return _unread(*parts)
     span = text.reader.span_from(start)
@@ -127,7 +139,7 @@ def _phrase(text: _Text, start: Token, meaning: Callable[[], Pattern], *parts: P
 
 
 def _bounded(text: _Text, pattern: Pattern) -> Pattern:
-    """The pattern, unless it is too deep for anything else to be done with it."""
+    """The pattern, unless it is nested too deeply to be processed."""
     if depth(pattern) > MAX_DEPTH:
         text.reader.note("too-deep", f"more than {MAX_DEPTH} parts inside one another", pattern.span)
         raise PatternErrors(text.reader.errors)
@@ -231,7 +243,7 @@ def _link(reader: Reader) -> str | None:
     if reader.at_word("repeated"):
         hint = "`repeated … times` comes right after the event, before `without`"
     reader.unexpected(wanted, hint)
-    # Go on as if it were a link, unless no event follows.
+    # Continue as if it were a link, unless no event follows.
     while not reader.at("end", ")", "string", "(") and not reader.at_word(*JOINS, *LINKS):
         reader.advance()
     return "followed by" if reader.at("string", "(") else _link(reader)

@@ -1,6 +1,6 @@
-"""Writes a pattern in the pretty language; `parse(show(p)) == p` for every pattern the language can say.
+"""Writes a pattern in the pretty language; `parse(show(p)) == p` for every pattern the language can express.
 
-Timers are named anew when the sentence is read: T1, T2, …
+Timers get new names when the sentence is parsed: T1, T2, …
 """
 
 from __future__ import annotations
@@ -8,8 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
-from tocsin.algebra.pattern import AllOf, AnyOf, Atom, EventSpec, Order, Pattern, Repeat, Sequence, Timed
-from tocsin.algebra.subscription import Subscription
+from tocsin.algebra.tokens.pattern import (
+    AllOf,
+    AnyOf,
+    Atom,
+    EventSpec,
+    Order,
+    Pattern,
+    Repeat,
+    Sequence,
+    Timed,
+)
+from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.events import format_duration
 from tocsin.languages.phrases import is_repetition
 from tocsin.languages.recognise import as_event, as_not_followed_by, as_within, not_expressible, runs
@@ -44,7 +54,7 @@ def show(pattern: Pattern, names: Mapping[str, str] | None = None) -> str:
     '"A" followed by "B"'
 
     Args:
-        names: the table of names that `parse` takes; its types are called what it calls them.
+        names: the table of names that `parse` takes; event types are written by their names in it.
     """
     return _show(pattern, _SENTENCE, {name: quoted for quoted, name in (names or {}).items()})
 
@@ -85,7 +95,7 @@ def _sequence(sequence: Sequence, names: Mapping[str, str]) -> tuple[str, int]:
         if times > 1:
             words.append(_repeated(part, times, names))
         else:
-            # Links bind to the left, so that a chain can go on from another one.
+            # Links bind to the left, so a chain can continue another one.
             words.append(_show(part, _CHAIN if number == 0 else _FACT, names))
     link = " followed by " if sequence.order is Order.STRONG else " then "
     return link.join(words), _CHAIN if len(words) > 1 else _FACT

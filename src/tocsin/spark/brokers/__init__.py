@@ -13,8 +13,18 @@
 | `arrived` timestamp | timestamp of the message | when the stream stored it | when the spool stored it |
 | `headers` map<string, string> | headers | headers | user properties |
 
-Of a header that is there twice, the last counts. `topic`, `partition` and `sequence` together name a message.
+If a header occurs twice, the last one counts. `topic`, `partition` and `sequence` together identify a message.
 
-What is written has the columns `value`, and if wanted `topic`, `id` and `headers`, and for Kafka `key`.
-docs/reference/brokers.md has the options and what is guaranteed.
+Tables to be written have a column `value` and optionally `topic`, `id` and `headers`, and for Kafka `key`.
+docs/reference/brokers.md describes the options and the delivery guarantees.
 """
+
+DOORS = (
+    "avro",
+    "kafka",
+    "message",
+    "mqtt",
+    "mqtt_client",
+    "nats",
+    "nats_client",
+)

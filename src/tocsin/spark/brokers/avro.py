@@ -1,8 +1,8 @@
-"""Avro values as events and back; the only home of fastavro.
+"""Decode and encode Avro values; the only module that uses fastavro.
 
-Spark's own `from_avro` needs the jar spark-avro of exactly the Spark in use, which is often not to be had where the
-Kafka connector is, and it stops the query or gives nulls without a reason at a value it cannot read. fastavro (MIT)
-is compiled, needs nothing else, and works for every broker; so Avro is read in a Python step.
+Spark's own `from_avro` needs the spark-avro jar of exactly the Spark version in use, which is often not available
+even where the Kafka connector is. At a value it cannot read, it stops the query or returns null without a reason.
+fastavro (MIT) is compiled, has no dependencies, and works for every broker; so Avro is read in a Python step.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ except ImportError as missing:
         hint="pip install 'tocsin[brokers]'",
     ) from missing
 
-Parsed = Any  # what fastavro makes of a schema: nested dictionaries
-_REGISTRY_HEADER = 5  # bytes: a zero, and the number of the schema in a registry
+Parsed = Any  # a schema as parsed by fastavro: nested dictionaries
+_REGISTRY_HEADER = 5  # bytes: a zero, then the schema id in the registry
 _PRIMITIVES = {
     "boolean": pa.bool_(),
     "int": pa.int32(),
@@ -53,11 +53,11 @@ _LOGICAL = {
 
 
 def read_avro(messages: DataFrame, schema: str, *, registry_header: bool = False) -> DataFrame:
-    """Messages with their values read as Avro records of a schema, given as JSON; adds `event` and `problem`.
+    """Decode message values as Avro records of a schema given as JSON; adds the columns `event` and `problem`.
 
     Args:
         registry_header: the values begin with the five bytes that clients of a schema registry write. They are
-            skipped: the schema is the one given here, whatever number they have.
+            skipped: the schema given here is used, whatever schema id they contain.
     """
     parsed = parse_schema(schema)
     event = _record_type(parsed, {})
@@ -75,7 +75,7 @@ def read_avro(messages: DataFrame, schema: str, *, registry_header: bool = False
 
 
 def write_avro(events: DataFrame, schema: str) -> DataFrame:
-    """A table with one column `value`: each row as an Avro record of a schema, given as JSON."""
+    """Encode each row as an Avro record of a schema given as JSON; returns a table with one column `value`."""
     parsed = parse_schema(schema)
     names = [field["name"] for field in parsed["fields"]]
 
@@ -86,7 +86,7 @@ def write_avro(events: DataFrame, schema: str) -> DataFrame:
 
 
 def parse_schema(text: str) -> Parsed:
-    """The schema of a record.
+    """Parse the Avro schema of a record.
 
     >>> parse_schema('{"type": "record", "name": "A", "fields": [{"name": "n", "type": "lung"}]}')
     Traceback (most recent call last):
@@ -133,7 +133,7 @@ def _read_one(value: bytes | None, schema: Parsed, skipped: int) -> tuple[Any, s
     stream.seek(skipped)
     try:
         event = fastavro.schemaless_reader(stream, schema, None)
-    # Strangers' bytes read with a schema they were not written with can fail in any way the reader knows.
+    # Bytes that were not written with this schema can make the reader raise any of its exceptions.
     except Exception as problem:  # noqa: BLE001
         return None, f"the value is not Avro of this schema: {str(problem) or type(problem).__name__}"
     if stream.read(1):
@@ -164,7 +164,7 @@ def _record_type(schema: Parsed, named: dict[str, pa.DataType]) -> pa.StructType
 
 
 def _arrow_type(schema: Parsed, named: dict[str, pa.DataType]) -> pa.DataType:
-    """The type of what fastavro reads; `named` are the records and enums seen so far."""
+    """Return the Arrow type of the values fastavro returns; `named` holds the records and enums seen so far."""
     if isinstance(schema, list):
         some = [part for part in schema if part != "null"]
         if len(some) != 1:

@@ -1,7 +1,7 @@
 """Kafka as a Spark source and sink, through Spark's own connector.
 
-The connector is Java and not part of PySpark. It must be there when Spark starts: give `connector_settings()` to
-`local_session(extra_conf=…)`, or to `spark-submit` as `--packages`.
+The connector is Java and not part of PySpark. It must be on the class path when Spark starts: pass
+`connector_settings()` to `local_session(extra_conf=…)`, or to `spark-submit` as `--packages`.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from tocsin.spark.brokers.message import MESSAGES, Access, at_least, outgoing
 
 _CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 _COLUMNS = ("value", "key", "topic", "id", "headers")
-_TAKEN_AT_ONCE = "10000"  # messages; with the 500 of Kafka's client, Spark takes half as long again to read
+_TAKEN_AT_ONCE = "10000"  # messages per poll; with the client's default, 500, reading takes 1.5 times as long
 _PLAIN = "PLAIN"
 _MECHANISMS = {
     _PLAIN: "org.apache.kafka.common.security.plain.PlainLoginModule",
     "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
     "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
 }
-# How the Java client names what went wrong, and what that is in our words.
+# Exceptions of the Java client, and our error for each.
 _FAILURES = (
     ("SaslAuthenticationException", "broker-refused", "check user, password and mechanism"),
     ("AuthorizationException", "broker-refused", "the user may not read or write this topic"),
@@ -59,12 +59,12 @@ _FAILURES = (
 
 @dataclass(frozen=True, slots=True)
 class KafkaServer:
-    """Where Kafka is and how it lets us in.
+    """The address of a Kafka cluster, and how to authenticate.
 
     Args:
         servers: the bootstrap servers, as in `kafka1:9092,kafka2:9092`.
         mechanism: how user and password are sent: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512.
-        patience: how many seconds a silent broker is waited for.
+        patience: how many seconds to wait for a broker that does not respond.
     """
 
     servers: str
@@ -75,12 +75,12 @@ class KafkaServer:
 
 @dataclass(frozen=True, slots=True)
 class KafkaInput:
-    """What to read of Kafka.
+    """What to read from Kafka.
 
     Args:
         starting: where a new query begins: `earliest`, `latest`, or `{topic: {partition: offset}}`.
-        max_per_batch: at most so many messages in a micro-batch, over all partitions.
-        missing: whether messages that Kafka dropped unread `fail` the query, or are left out (`skip`).
+        max_per_batch: the most messages in a micro-batch, over all partitions.
+        missing: what to do when Kafka dropped messages before they were read: `fail` the query, or `skip` them.
     """
 
     topics: tuple[str, ...]
@@ -90,7 +90,7 @@ class KafkaInput:
 
 
 def connector_settings(jars: Sequence[str] = ()) -> dict[str, str]:
-    """Settings for the start of a session: the connector of this Spark from Maven, or the jars that are named.
+    """Return session settings that load the connector: from Maven for this Spark version, or from the given jars.
 
     >>> connector_settings(["connector.jar", "kafka-clients.jar"])
     {'spark.jars': 'connector.jar,kafka-clients.jar'}
@@ -101,12 +101,12 @@ def connector_settings(jars: Sequence[str] = ()) -> dict[str, str]:
 
 
 def read_kafka(spark: SparkSession, server: KafkaServer, what: KafkaInput) -> DataFrame:
-    """The messages that topics have now, as a table."""
+    """Read the messages currently in the topics as a table."""
     return _messages(spark.read, server, what)
 
 
 def stream_kafka(spark: SparkSession, server: KafkaServer, what: KafkaInput) -> DataFrame:
-    """The messages of topics, as a streaming table; its offsets are those of Kafka."""
+    """Read topics as a streaming table, whose offsets are Kafka's."""
     at_least("max_per_batch", what.max_per_batch, 1)
     return _messages(spark.readStream.option("maxOffsetsPerTrigger", str(what.max_per_batch)), server, what)
 
@@ -116,10 +116,10 @@ def write_kafka(
 ) -> None:
     """Write a table to a topic, or each message to its own; returns when Kafka has them all.
 
-    At least once: a task that is run again writes its messages again. The `id` goes along as a header.
+    At least once: a task that is retried writes its messages again. The `id` is sent as a header.
 
     Args:
-        once: let a task that would be run again fail instead, for a caller that looks for itself what is there.
+        once: fail instead of retrying a task, for callers that check themselves which messages have arrived.
     """
     _check_connector(messages.sparkSession)
     rows = _rows(messages, topic)
@@ -129,10 +129,11 @@ def write_kafka(
 
 
 def settled(rows: DataFrame) -> DataFrame:
-    """The same rows, worked out now and never again.
+    """Compute the rows now, so that they are never recomputed.
 
-    When a worker is lost, Spark works out anew what it held, and for that may run a whole stage once more: its tasks would send
-    again, and not know that it is the second time. These rows depend on no other stage. If they get lost, the job fails.
+    When a worker is lost, Spark recomputes what it held, and may run a whole stage again for that: its tasks would send
+    their messages again without knowing it. The returned rows depend on no other stage. If they are lost, the job
+    fails.
     """
     return rows.localCheckpoint()
 
@@ -144,7 +145,7 @@ def _first_time(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def refuse_second(attempt: int) -> None:
-    """Let a task send only once: the second time it would send again what it had sent."""
+    """Raise an error if the task is a retry, because it would send its messages a second time."""
     if attempt:
         raise BrokerError(
             "sending-interrupted",
@@ -154,7 +155,7 @@ def refuse_second(attempt: int) -> None:
 
 
 def end_offsets(spark: SparkSession, server: KafkaServer, topic: str) -> dict[int, int]:
-    """How many messages each partition of a topic has had so far; none if there is no such topic."""
+    """Return the end offset of each partition of a topic; empty if the topic does not exist."""
     _check_connector(spark)
     jvm: Any = spark.sparkContext._jvm
     settings = jvm.java.util.HashMap()
@@ -178,13 +179,13 @@ def end_offsets(spark: SparkSession, server: KafkaServer, topic: str) -> dict[in
 
 
 def kafka_sink(messages: DataFrame, server: KafkaServer, topic: str | None = None) -> DataStreamWriter:
-    """A writer for a streaming table, to which trigger and checkpoint are still to be added."""
+    """Return a writer for a streaming table; the caller adds trigger and checkpoint."""
     _check_connector(messages.sparkSession)
     return _rows(messages, topic).writeStream.format("kafka").options(**_producer(server))
 
 
 def kafka_error(error: BaseException) -> BrokerError | None:
-    """What a failure in Kafka's Java client means, or None if it comes from elsewhere."""
+    """Translate a failure of Kafka's Java client into our error; None if it comes from elsewhere."""
     text = str(error)
     if isinstance(error, Py4JJavaError):
         text = f"{error.java_exception.toString()}\n{text}"
@@ -230,7 +231,7 @@ def _messages(reader: DataFrameReader | DataStreamReader, server: KafkaServer, w
 
 
 def _headers() -> Column:
-    """Kafka's list of headers as a map; Spark refuses a map whose keys are there twice, so the last one counts."""
+    """Return Kafka's list of headers as a map. Spark refuses duplicate keys in a map, so the last one is kept."""
     listed = F.coalesce(F.col("headers"), F.expr("cast(array() as array<struct<key:string,value:binary>>)"))
     kept = F.filter(
         listed,
@@ -242,7 +243,7 @@ def _headers() -> Column:
 
 
 def _rows(messages: DataFrame, topic: str | None) -> DataFrame:
-    """The columns that Spark's sink knows; the id becomes a header."""
+    """Select the columns that Spark's Kafka sink accepts; the id becomes a header."""
     if topic is None and "topic" not in messages.columns:
         raise InputError(
             "no-topic", "it is not said which topic to write to", hint="give a topic, or a column topic"
@@ -273,7 +274,7 @@ def _producer(server: KafkaServer) -> dict[str, str]:
 
 
 def _client(server: KafkaServer) -> dict[str, str]:
-    """What every client of Kafka is told: where, who, and how encrypted."""
+    """Return the options of every Kafka client: servers, credentials and encryption."""
     access = server.access
     if server.mechanism not in _MECHANISMS:
         known = ", ".join(_MECHANISMS)
@@ -291,7 +292,7 @@ def _client(server: KafkaServer) -> dict[str, str]:
         settings["kafka.sasl.mechanism"] = server.mechanism
         settings["kafka.sasl.jaas.config"] = f"{_MECHANISMS[server.mechanism]} required {login};"
     settings["kafka.security.protocol"] = f"SASL_{encryption}" if access.user is not None else encryption
-    # The contents, not the names: so the workers need no files.
+    # The contents of the files, not their names, so that workers do not need the files.
     if access.ca:
         settings["kafka.ssl.truststore.type"] = "PEM"
         settings["kafka.ssl.truststore.certificates"] = _file(access.ca)
@@ -316,7 +317,7 @@ def _file(name: str) -> str:
 
 
 def _check_connector(spark: SparkSession) -> None:
-    """The sink would find out only when the query runs, and tell it in Java."""
+    """Raise an error if the connector is not loaded; the sink would fail only when the query runs, with a Java error."""
     try:
         spark.read.format("kafka").option("subscribe", "x").option("kafka.bootstrap.servers", "x").load()
     except AnalysisException as problem:

@@ -1,4 +1,4 @@
-"""The row of a message, how a broker lets us in, and the checks that all brokers share."""
+"""The row of a message, credentials for a broker, and the checks that all brokers share."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 class Message(NamedTuple):
-    """A message that came from a broker without partitions; `arrived` in microseconds since 1970."""
+    """A message from a broker without partitions; `arrived` is in microseconds since 1970."""
 
     value: bytes
     topic: str
@@ -57,7 +57,7 @@ class Message(NamedTuple):
 
 
 class Outgoing(NamedTuple):
-    """A message to be sent. A broker that can drops a second one with the same `id`."""
+    """A message to be sent. Brokers that can deduplicate drop a second one with the same `id`."""
 
     value: bytes
     topic: str
@@ -67,12 +67,12 @@ class Outgoing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who we are to a broker, and how we know that it is the right one.
+    """Credentials for a broker, and how to verify that it is the right one.
 
     Args:
-        tls: encrypt, and trust the authorities this machine trusts; `ca`, `certificate` imply it.
+        tls: encrypt, and trust the authorities this machine trusts; `ca` and `certificate` imply it.
         ca: a PEM file with the authorities to trust instead.
-        certificate: a PEM file with the certificate that we show, and `private_key` with the key to it.
+        certificate: a PEM file with the client certificate; `private_key` is the file with its key.
 
     The files are read where the connection is made: on the driver and on every worker.
     """
@@ -91,19 +91,19 @@ class Access:
         return self.tls or self.ca is not None or self.certificate is not None
 
     def options(self) -> dict[str, str]:
-        """As options of a Spark data source; Spark hides those whose names tell of a password or token."""
+        """Return these as options of a Spark data source; Spark redacts those named after a password or token."""
         given = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: str(value) for name, value in given.items() if value not in (None, False)}
 
     @staticmethod
     def from_options(options: Mapping[str, str]) -> Access:
-        """What `options` wrote."""
+        """Read back the options that `options` wrote."""
         texts = {f.name: options[f.name] for f in fields(Access) if f.name != "tls" and options.get(f.name)}
         return Access(**texts, tls=options.get("tls", "").lower() == "true")
 
 
 def tls_context(access: Access) -> ssl.SSLContext | None:
-    """The TLS settings of a connection from Python; none if it is not encrypted."""
+    """Return the TLS context of a connection from Python; None if it is not encrypted."""
     if not access.encrypted:
         return None
     try:
@@ -121,7 +121,7 @@ def tls_context(access: Access) -> ssl.SSLContext | None:
 
 
 def record_batch(messages: Sequence[Message]) -> pa.RecordBatch:
-    """Messages as Spark takes them fastest."""
+    """Return messages as an Arrow record batch, the form that Spark reads fastest."""
     nothing = [None] * len(messages)
     columns = [
         [m.value for m in messages],
@@ -137,9 +137,9 @@ def record_batch(messages: Sequence[Message]) -> pa.RecordBatch:
 
 
 def outgoing(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
-    """The columns of a table that is to be sent, in this order; what it lacks is null.
+    """Select the columns to be sent, in this order; missing ones are null.
 
-    Raises `InputError` for a table without values, and for a column that would silently not be sent.
+    Raises `InputError` for a table without a column `value`, and for columns that would silently not be sent.
     """
     for name in frame.columns:
         if name not in columns:
@@ -162,7 +162,7 @@ def outgoing(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
 
 
 def to_send(rows: Iterable[Sequence[object]], topic: str | None) -> Iterator[Outgoing]:
-    """Rows of `outgoing` with the columns value, topic, id and headers; `topic` is for those that name none."""
+    """Turn rows `value, topic, id, headers` of `outgoing` into messages; `topic` is the default."""
     for value, own, id, headers in rows:
         target = own or topic
         if not target:
@@ -179,7 +179,7 @@ def to_send(rows: Iterable[Sequence[object]], topic: str | None) -> Iterator[Out
 
 
 def groups(items: Iterator[T], size: int) -> Iterator[list[T]]:
-    """Lists of up to `size` items.
+    """Split items into lists of at most `size`.
 
     >>> list(groups(iter("abcde"), 2))
     [['a', 'b'], ['c', 'd'], ['e']]
@@ -195,13 +195,13 @@ def groups(items: Iterator[T], size: int) -> Iterator[list[T]]:
 
 
 def at_least(name: str, value: float, least: float) -> None:
-    """Refuse a number that is too small."""
+    """Raise an error if a number is too small."""
     if value < least:
         raise InputError("bad-option", f"{name} cannot be {value}", hint=f"{least} or more")
 
 
 def unreachable(broker: str, where: str, patience: float, why: BaseException | str) -> BrokerError:
-    """The error for a broker that did not answer for as long as we wait."""
+    """Return the error for a broker that did not respond in time."""
     return BrokerError(
         "broker-unreachable",
         f"{broker} at {where} has not answered for {patience:g} s: {why or type(why).__name__}",
@@ -210,7 +210,7 @@ def unreachable(broker: str, where: str, patience: float, why: BaseException | s
 
 
 def refused(broker: str, where: str, why: object) -> BrokerError:
-    """The error for a broker that does not let us in."""
+    """Return the error for a broker that refuses our credentials."""
     return BrokerError(
         "broker-refused",
         f"{broker} at {where} refuses us: {why}",
@@ -219,7 +219,7 @@ def refused(broker: str, where: str, why: object) -> BrokerError:
 
 
 def not_trusted(broker: str, where: str, why: ssl.SSLError) -> BrokerError:
-    """The error for a broker whose certificate, or whose view of ours, does not fit."""
+    """Return the error for a TLS handshake in which one side rejected the other's certificate."""
     reason = getattr(why, "verify_message", "") or why.reason or str(why)
     return BrokerError(
         "broker-not-trusted",

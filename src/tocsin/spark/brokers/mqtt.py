@@ -1,8 +1,9 @@
 """MQTT as a Spark source and sink.
 
-MQTT delivers a message and forgets it. So the reader, on the driver, spools messages to disk before it acknowledges
-them, and the offsets of the query are numbers of the spool (`spool.py`). The broker keeps the session while the query
-is away. All is at least once: after a broken connection the broker may deliver a message a second time.
+An MQTT broker delivers a message and forgets it. So the reader, on the driver, spools messages to disk before it
+acknowledges them, and the offsets of the query are numbers in the spool (`spool.py`). The broker keeps the session
+while the query is not running. Delivery is at least once: after a lost connection the broker may deliver a message
+again.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ from tocsin.spark.brokers.mqtt_client import MqttServer, Receiver, publish
 from tocsin.spark.brokers.spool import Spool, spool_lost
 
 FORMAT = "tocsin_mqtt"
-_PIECE = 10_000  # messages for one task
-_AT_A_TIME = 1_000  # messages sent before their acknowledgements are waited for
+_PIECE = 10_000  # messages per task
+_AT_A_TIME = 1_000  # messages sent before waiting for their acknowledgements
 _POLL_SECONDS = 0.02
 _COLUMNS = ("value", "topic", "id", "headers")
 
@@ -57,12 +58,12 @@ class MqttInput:
     """What to read from a broker.
 
     Args:
-        topics: topic filters, which may have the wildcards + and #.
-        spool: a folder of this query's own on a disk of the driver's machine; it belongs to the checkpoint.
-        client_id: the name of the session at the broker; if not given, one that the spool remembers.
-        max_per_batch: at most so many messages in a micro-batch.
-        max_spooled: with so many messages not committed by Spark, no more are taken from the broker.
-        settle: with the trigger `availableNow`, the broker has sent all when it was silent for so many seconds.
+        topics: topic filters, which may contain the wildcards + and #.
+        spool: a local folder on the driver's machine for this query alone; it belongs to the checkpoint.
+        client_id: the name of the session at the broker; by default one that is generated and kept in the spool.
+        max_per_batch: the most messages in a micro-batch.
+        max_spooled: stop receiving from the broker while Spark has not yet committed this many messages.
+        settle: with the trigger `availableNow`, how many seconds of silence mean that the broker has sent everything.
     """
 
     topics: tuple[str, ...]
@@ -74,7 +75,7 @@ class MqttInput:
 
 
 def stream_mqtt(spark: SparkSession, server: MqttServer, what: MqttInput) -> DataFrame:
-    """The messages of some topics, as a streaming table."""
+    """Read topics as a streaming table."""
     at_least("max_per_batch", what.max_per_batch, 1)
     at_least("max_spooled", what.max_spooled, 1)
     at_least("settle", what.settle, 0)
@@ -106,7 +107,7 @@ def write_mqtt(
 def mqtt_sink(
     messages: DataFrame, server: MqttServer, topic: str | None = None, retain: bool = False
 ) -> DataStreamWriter:
-    """A writer for a streaming table, to which trigger and checkpoint are still to be added."""
+    """Return a writer for a streaming table; the caller adds trigger and checkpoint."""
     messages.sparkSession.dataSource.register(MqttDataSource)
     options = _sink_options(server, topic, retain)
     return outgoing(messages, _COLUMNS).writeStream.format(FORMAT).options(**options)
@@ -135,7 +136,7 @@ def _server(options: Mapping[str, str]) -> MqttServer:
 
 
 class MqttDataSource(DataSource):
-    """What Spark asks for under the name `tocsin_mqtt`; the functions of this module set its options."""
+    """The Spark data source `tocsin_mqtt`; the functions of this module set its options."""
 
     @classmethod
     def name(cls) -> str:
@@ -166,14 +167,14 @@ class MqttDataSource(DataSource):
 
 
 class SpooledMessages(InputPartition):
-    """Messages themselves, not where they are: a task may run on a machine that does not see the spool."""
+    """The messages of a task, by value: it may run on a machine that cannot read the spool."""
 
     def __init__(self, messages: list[Message]) -> None:
         self.messages = messages
 
 
 class MqttStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Receives on the driver, in a thread beside Spark's questions, and hands out what the spool has."""
+    """Receives messages on the driver, in a thread of its own, and plans micro-batches from the spool."""
 
     def __init__(self, server: MqttServer, what: MqttInput) -> None:
         self._server, self._what = server, what
@@ -182,7 +183,7 @@ class MqttStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._target: int | None = None
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
-        # Only a query without a checkpoint asks: what the spool still has was never used by this one.
+        # Called only for a query without a checkpoint, which has used none of the messages still in the spool.
         spool, _ = self._running()
         return {"sequence": spool.last - spool.waiting}
 
@@ -231,7 +232,7 @@ class MqttStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._spool.close()
 
     def _running(self) -> tuple[Spool, Receiver]:
-        # Only on the driver: the tasks get this object before it has a spool.
+        # Only on the driver: this object is pickled for the tasks before it has a spool.
         if self._spool is None:
             self._spool = Spool(self._what.spool)
         if self._receiver is None:
@@ -259,7 +260,7 @@ class MqttWriter(DataSourceWriter):
 
 
 class MqttStreamWriter(DataSourceStreamWriter):
-    """Publishes the rows of a micro-batch; one that is run again publishes them again."""
+    """Publishes the rows of a micro-batch; a retried micro-batch publishes them again."""
 
     def __init__(self, server: MqttServer, topic: str, retain: bool) -> None:
         self._server, self._topic, self._retain = server, topic, retain

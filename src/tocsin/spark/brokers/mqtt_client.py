@@ -1,8 +1,8 @@
-"""Talk to an MQTT broker, version 5 of the protocol; the only home of paho-mqtt.
+"""Client for MQTT brokers, protocol version 5; the only module that uses paho-mqtt.
 
-paho-mqtt is driven by hand, one packet after the other in one thread, and every connection has a client object of its
-own. So no acknowledgement can reach a connection other than the one its message came from, where the same packet
-number may stand for another message.
+We drive paho-mqtt's network loop ourselves, in one thread, with a new client object for every connection. So an
+acknowledgement can only go to the connection its message came from; on another connection the same packet number may
+stand for another message.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ except ImportError as missing:
 
 _OK = MQTTErrorCode.MQTT_ERR_SUCCESS
 _LOOP_SECONDS = 0.1
-_PAUSE_SECONDS = 0.2  # between two tries to connect
+_PAUSE_SECONDS = 0.2  # between attempts to connect
 _KEEPALIVE_SECONDS = 30
 _UNACKNOWLEDGED = 1_000  # messages that the broker may send ahead of our acknowledgements
-_FOR_EVER = 0xFFFFFFFF  # seconds; the protocol's word for a session that does not expire
-_FIRST_FAILURE = 128  # reason codes from here on mean no
+_FOR_EVER = 0xFFFFFFFF  # seconds; the protocol's value for a session that never expires
+_FIRST_FAILURE = 128  # reason codes from here on are failures
 
 
 @dataclass(frozen=True, slots=True)
 class MqttServer:
-    """Where the broker is, how it lets us in, and how many seconds a silent broker is waited for."""
+    """The address of a broker, the credentials, and how many seconds to wait for a broker that does not respond."""
 
     host: str
     port: int = 1883
@@ -64,7 +64,7 @@ class MqttServer:
 
 
 class _Connection:
-    """One connection: what the broker has answered, and the messages that wait for their acknowledgement."""
+    """One connection: the broker's responses, and the messages that are not yet acknowledged."""
 
     def __init__(self, server: MqttServer, client_id: str, *, lasting: bool) -> None:
         self.server = server
@@ -96,14 +96,14 @@ class _Connection:
         self._wait_for(lambda: self._connected)
 
     def subscribe(self, topics: Sequence[str]) -> None:
-        """Ask for the messages of topics; a session that had them already just goes on."""
-        # 1: retained messages come with a new subscription only, not with every connection.
+        """Subscribe to topics; a session that is already subscribed continues."""
+        # 1: retained messages are sent for a new subscription only, not on every connection.
         wanted = SubscribeOptions(qos=1, retainHandling=1)
         self.client.subscribe([(topic, wanted) for topic in topics])
         self._wait_for(lambda: self._subscribed)
 
     def step(self) -> bool:
-        """Send and receive what there is, waiting a moment for it; false when the connection is lost."""
+        """Run the network loop once, waiting briefly for data; return False if the connection is lost."""
         outcome = self.client.loop(_LOOP_SECONDS)
         while outcome == _OK and self.arrived and len(self.arrived) < _UNACKNOWLEDGED:
             before = len(self.arrived)
@@ -148,18 +148,18 @@ class Receiver:
         self._spool, self._most = spool, most
         self._stopping = threading.Event()
         self._failure: Exception | None = None
-        self.ready = threading.Event()  # the broker has us on its list
+        self.ready = threading.Event()  # set once the broker has confirmed the subscription
         self.heard = time.monotonic()  # when the last message or connection came
         self._thread = threading.Thread(target=self._run, name="tocsin-mqtt", daemon=True)
         self._thread.start()
 
     def check(self) -> None:
-        """Raise what has ended the thread, if anything has."""
+        """Raise the error that ended the thread, if there is one."""
         if self._failure is not None:
             raise self._failure
 
     def stop(self) -> None:
-        """End the thread; the broker keeps what comes from now on."""
+        """End the thread; the broker keeps messages that arrive from now on."""
         self._stopping.set()
         self._thread.join()
 
@@ -188,10 +188,10 @@ class Receiver:
 
     def _receive(self, connection: _Connection | None) -> None:
         while connection is not None and not self._stopping.is_set():
-            # Messages of a connection that is lost are dropped here: the broker sends them again.
+            # Unstored messages of a lost connection are dropped: the broker sends them again.
             if not connection.step():
                 return
-            # When Spark is behind they stay here unacknowledged, and then the broker sends no more.
+            # While Spark is behind, messages stay here unacknowledged, and the broker stops sending.
             taken = connection.arrived[: max(0, self._most - self._spool.waiting)]
             if taken:
                 self._spool.append([_message(message) for message in taken])
@@ -209,7 +209,7 @@ def _message(message: MQTTMessage) -> Message:
 
 
 def publish(server: MqttServer, messages: Sequence[Outgoing], retain: bool) -> None:
-    """Send messages and wait until the broker has acknowledged them all; what breaks in between is sent again."""
+    """Send messages and wait until the broker has acknowledged them all; if the connection breaks, send them again."""
     deadline = time.monotonic() + server.patience
     waiting = list(messages)
     while waiting:

@@ -1,7 +1,7 @@
 """NATS JetStream as a Spark source and sink.
 
-The offset of a streaming query is the sequence number of the stream, so that a batch that is run again reads exactly
-the messages it read the first time. Nothing is remembered on the server.
+The offset of a streaming query is the sequence number of the stream, so a retried micro-batch reads exactly the
+messages it read the first time. The server keeps no state for the query.
 """
 
 from __future__ import annotations
@@ -53,21 +53,21 @@ from tocsin.spark.brokers.nats_client import (
 )
 
 FORMAT = "tocsin_nats"
-_PIECE = 5_000  # fewer messages are not worth a task of their own
-_AT_A_TIME = 1_000  # messages sent before their acknowledgements are waited for
+_PIECE = 5_000  # messages; fewer are not worth a task of their own
+_AT_A_TIME = 1_000  # messages sent before waiting for their acknowledgements
 _COLUMNS = ("value", "topic", "id", "headers")
 
 
 @dataclass(frozen=True, slots=True)
 class NatsInput:
-    """What to read of a stream.
+    """What to read from a JetStream stream.
 
     Args:
-        subject: only messages to it; it may have wildcards.
+        subject: read only messages to this subject, which may contain wildcards.
         starting: where a new query begins: `earliest`, `latest`, or the sequence number of its first message.
-        max_per_batch: at most so many sequence numbers in a micro-batch.
-        partitions: at most so many tasks read at once.
-        missing: whether messages that the stream dropped unread `fail` the query, or are left out (`skip`).
+        max_per_batch: the most sequence numbers in a micro-batch.
+        partitions: the most tasks that read at once.
+        missing: what to do when the stream dropped messages before they were read: `fail` the query, or `skip` them.
     """
 
     stream: str
@@ -79,13 +79,13 @@ class NatsInput:
 
 
 def read_nats(spark: SparkSession, server: NatsServer, what: NatsInput) -> DataFrame:
-    """The messages that a stream has now, as a table."""
+    """Read the messages currently in a stream as a table."""
     spark.dataSource.register(NatsDataSource)
     return spark.read.format(FORMAT).options(**_options(server, what)).load()
 
 
 def stream_nats(spark: SparkSession, server: NatsServer, what: NatsInput) -> DataFrame:
-    """The messages of a stream, as a streaming table."""
+    """Read a stream as a streaming table."""
     spark.dataSource.register(NatsDataSource)
     return spark.readStream.format(FORMAT).options(**_options(server, what)).load()
 
@@ -93,7 +93,7 @@ def stream_nats(spark: SparkSession, server: NatsServer, what: NatsInput) -> Dat
 def write_nats(messages: DataFrame, server: NatsServer, subject: str | None = None) -> None:
     """Publish a table; returns when the streams have stored every message.
 
-    Messages with an `id` are stored once if it is sent again within the stream's `duplicate_window`.
+    A message whose `id` was sent within the stream's `duplicate_window` before is not stored again.
     """
     messages.sparkSession.dataSource.register(NatsDataSource)
     options = _server_options(server) | ({"subject": subject} if subject else {})
@@ -101,7 +101,7 @@ def write_nats(messages: DataFrame, server: NatsServer, subject: str | None = No
 
 
 def nats_sink(messages: DataFrame, server: NatsServer, subject: str | None = None) -> DataStreamWriter:
-    """A writer for a streaming table, to which trigger and checkpoint are still to be added."""
+    """Return a writer for a streaming table; the caller adds trigger and checkpoint."""
     messages.sparkSession.dataSource.register(NatsDataSource)
     options = _server_options(server) | ({"subject": subject} if subject else {})
     return outgoing(messages, _COLUMNS).writeStream.format(FORMAT).options(**options)
@@ -155,7 +155,7 @@ def _input(options: Mapping[str, str]) -> NatsInput:
 
 
 class NatsDataSource(DataSource):
-    """What Spark asks for under the name `tocsin_nats`; the functions of this module set its options."""
+    """The Spark data source `tocsin_nats`; the functions of this module set its options."""
 
     @classmethod
     def name(cls) -> str:
@@ -186,7 +186,7 @@ class SequenceRange(InputPartition):
 
 
 def pieces(after: int, last: int, most: int) -> list[SequenceRange]:
-    """A range in up to `most` parts, none so small that a task for it is a waste.
+    """Split a range into at most `most` parts, none too small to be worth a task.
 
     >>> [(piece.after, piece.last) for piece in pieces(0, 12_000, 4)]
     [(0, 6000), (6000, 12000)]
@@ -207,7 +207,7 @@ def _read(server: NatsServer, what: NatsInput, piece: SequenceRange) -> Iterator
 
 
 class NatsTableReader(DataSourceReader):
-    """Reads what the stream has when the query is planned."""
+    """Reads the messages that the stream holds when the query is planned."""
 
     def __init__(self, server: NatsServer, what: NatsInput) -> None:
         self._server, self._what = server, what
@@ -221,13 +221,13 @@ class NatsTableReader(DataSourceReader):
         return pieces(_first_offset(self._what.starting, state), state.last, self._what.partitions)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        # Spark asks for at least one partition, and makes one without a range if there is nothing to read.
+        # Spark needs at least one partition, and creates one without a range if there is nothing to read.
         if isinstance(partition, SequenceRange):
             yield from _read(self._server, self._what, partition)
 
 
 def _first_offset(starting: str | int, state: StreamState) -> int:
-    """The offset before the first message that is wanted."""
+    """Return the offset just before the first message to read."""
     if isinstance(starting, int):
         return min(max(0, starting - 1), state.last)
     return state.last if starting == "latest" else state.first - 1
@@ -280,7 +280,7 @@ class NatsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._session.close()
 
     def _state(self) -> StreamState:
-        # Only on the driver: the tasks get this object before it has a connection.
+        # Only on the driver: this object is pickled for the tasks before it has a connection.
         if self._session is None:
             self._session = NatsSession(self._server)
         return stream_state(self._session, self._what.stream)
@@ -307,7 +307,7 @@ class NatsWriter(DataSourceWriter):
 
 
 class NatsStreamWriter(DataSourceStreamWriter):
-    """Publishes the rows of a micro-batch; one that is run again publishes them again, with the same ids."""
+    """Publishes the rows of a micro-batch; a retried micro-batch publishes them again, with the same ids."""
 
     def __init__(self, server: NatsServer, subject: str | None) -> None:
         self._server, self._subject = server, subject
@@ -316,4 +316,4 @@ class NatsStreamWriter(DataSourceStreamWriter):
         return _send(self._server, self._subject, iterator)
 
     def commit(self, messages: list[Any], batchId: int) -> None:  # noqa: N803
-        """Nothing is left to do: every message is stored when `write` returns."""
+        """Do nothing: every message is stored when `write` returns."""

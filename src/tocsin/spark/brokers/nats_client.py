@@ -1,8 +1,8 @@
-"""Talk to a NATS server with JetStream; the only home of nats-py.
+"""Client for NATS servers with JetStream; the only module that uses nats-py.
 
-A session makes one connection and keeps it; when it breaks, what was under way is tried again on a new one, until
-`patience` runs out. So everything here may be done twice: reading by sequence is the same every time, and a message
-that is published again has the same id.
+A session opens one connection and keeps it; when it breaks, the current operation is retried on a new one until
+`patience` runs out. So every operation here is safe to repeat: reading by sequence number always returns the same
+messages, and a message that is published again has the same id.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ if TYPE_CHECKING:
     from nats.aio.msg import Msg
     from nats.js import JetStreamContext
 
-_FETCH = 1_000  # messages asked for at a time
+_FETCH = 1_000  # messages requested at a time
 _ANSWER_SECONDS = 5.0
-_PAUSE_SECONDS = 0.2  # between two tries to connect
-_KEEP_CONSUMER_SECONDS = 60.0  # the server forgets a consumer that nobody asks for so long
+_PAUSE_SECONDS = 0.2  # between attempts to connect
+_KEEP_CONSUMER_SECONDS = 60.0  # the server deletes a consumer that is idle for this long
 _DENIED = ("authorization", "authentication", "permissions violation", "credentials")
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class NatsServer:
-    """Where NATS is, how it lets us in, and how many seconds a silent server is waited for."""
+    """The address of NATS, the credentials, and how many seconds to wait for a server that does not respond."""
 
     servers: tuple[str, ...]
     access: Access = Access()
@@ -64,14 +64,14 @@ class NatsServer:
 
 
 class StreamState(NamedTuple):
-    """The first and the last sequence number that a stream has; `first` is `last + 1` if it is empty."""
+    """The first and last sequence numbers of a stream; `first` is `last + 1` if it is empty."""
 
     first: int
     last: int
 
 
 class NatsSession:
-    """A connection that is made when it is needed, and made again when it breaks."""
+    """A connection that is opened on first use, and reopened when it breaks."""
 
     def __init__(self, server: NatsServer) -> None:
         self.server = server
@@ -83,16 +83,16 @@ class NatsSession:
         self._tls = tls_context(server.access)
 
     def close(self) -> None:
-        """Leave the server."""
+        """Disconnect from the server."""
         self._drop()
         self._loop.close()
 
     def run(self, step: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
-        """The result of a step, which is done again from its start when the connection breaks."""
+        """Return the result of a step, which is retried from its start when the connection breaks."""
         return self._loop.run_until_complete(self._retry(step))
 
     def jetstream(self, client: Client) -> JetStreamContext:
-        """The JetStream of a connection, the same each time: every one of them listens for answers of its own."""
+        """Return the JetStream context of a connection, cached because each context subscribes to its own replies."""
         if self._jetstream is None or self._jetstream[0] is not client:
             self._jetstream = client, client.jetstream()
         return self._jetstream[1]
@@ -121,7 +121,7 @@ class NatsSession:
                 await asyncio.sleep(_PAUSE_SECONDS)
 
     async def _unless_lost(self, step: Coroutine[Any, Any, T]) -> T:
-        """The result of a step, or at once an error if the connection goes: nats-py would wait for an answer."""
+        """Return the result of a step, or fail at once if the connection is lost: nats-py would wait for a reply."""
         assert self._lost is not None
         task = asyncio.ensure_future(step)
         either: set[asyncio.Future[Any]] = {task, self._lost}
@@ -137,7 +137,7 @@ class NatsSession:
         lost = self._lost = self._loop.create_future()
 
         async def complain(problem: Exception) -> None:
-            # Some refusals come only this way, and the request runs into its timeout.
+            # Some refusals are reported only here, while the request itself times out.
             if any(word in str(problem).lower() for word in _DENIED):
                 self._refusal = str(problem)
 
@@ -149,7 +149,7 @@ class NatsSession:
             list(self.server.servers),
             error_cb=complain,
             closed_cb=closed,
-            # A client that reconnects by itself would hide that messages of a running fetch were lost.
+            # Automatic reconnection would hide that messages of a running fetch were lost.
             allow_reconnect=False,
             # Each server is tried once; `_retry` does the waiting.
             max_reconnect_attempts=1,
@@ -172,7 +172,7 @@ class NatsSession:
 
 
 def stream_state(session: NatsSession, stream: str) -> StreamState:
-    """What a stream has; refuses a stream that takes messages away as others read them."""
+    """Return the state of a stream; raise an error for one that deletes messages as others read them."""
 
     async def ask(client: Client) -> StreamState:
         return await _state(client.jetstream(), stream)
@@ -193,7 +193,7 @@ async def _state(jetstream: JetStreamContext, stream: str) -> StreamState:
 
 
 def stream_of(session: NatsSession, subject: str) -> str:
-    """The stream that keeps the messages to a subject."""
+    """Return the stream that stores messages to a subject."""
 
     async def ask(client: Client) -> str:
         return str(await client.jetstream()._jsm.find_stream_name_by_subject(subject))
@@ -202,16 +202,16 @@ def stream_of(session: NatsSession, subject: str) -> str:
 
 
 class _Pull:
-    """A consumer of the server that lives as long as one connection, and hands out messages from a sequence on."""
+    """A pull consumer that delivers messages from a sequence number on; it lives as long as one connection."""
 
     def __init__(self, subscription: JetStreamContext.PullSubscription, client: Client, pending: int) -> None:
         self.subscription = subscription
         self.client = client
-        self.pending = pending  # messages that it has not handed out
+        self.pending = pending  # messages not yet delivered
         self.given = 0
 
     async def fetch(self) -> Sequence[Msg]:
-        """The next messages; raises a timeout if one that the server handed out did not arrive."""
+        """Return the next messages; raise a timeout if one that the server sent did not arrive."""
         messages = await self.subscription.fetch(max(1, min(_FETCH, self.pending)), timeout=_ANSWER_SECONDS)
         for message in messages:
             self.given += 1
@@ -224,9 +224,9 @@ class _Pull:
 def read_range(
     session: NatsSession, stream: str, subject: str | None, after: int, last: int, skip_missing: bool
 ) -> Iterator[list[Message]]:
-    """The messages with sequence numbers from `after + 1` to `last`, in order, each once, some at a time."""
+    """Yield the messages with sequence numbers from `after + 1` to `last` in lists, in order, each once."""
     pull: _Pull | None = None
-    holes: list[int] = []  # the first number of each run that the stream did not give us
+    holes: list[int] = []  # the first number of each run of numbers that the stream did not deliver
     position = after
     while position < last:
 
@@ -260,7 +260,7 @@ def read_range(
     if position < last:
         holes.append(position + 1)
     if not skip_missing and holes:
-        # A hole is a message for another subject, or one that was deleted on purpose; unless the stream has meanwhile
+        # A hole is a message to another subject, or one that was deleted on purpose, unless the stream has meanwhile
         # dropped its oldest messages up to there.
         first = stream_state(session, stream).first
         if first > holes[0]:
@@ -290,7 +290,7 @@ def _message(message: Msg, sequence: int) -> Message:
 
 
 def messages_gone(stream: str, wanted: int, first: int) -> BrokerError:
-    """The error for messages that the stream dropped before we read them."""
+    """Return the error for messages that the stream dropped before we read them."""
     return BrokerError(
         "messages-gone",
         f"the stream {stream} no longer has the messages {wanted} to {first - 1}: it dropped them before they were read",
@@ -317,7 +317,7 @@ def publish(session: NatsSession, messages: Sequence[Outgoing]) -> None:
         for message, future in zip(messages, waiting, strict=True):
             answer = nats.errors.ConnectionClosedError() if future.cancelled() else future.exception()
             if isinstance(answer, nats.js.errors.NoStreamResponseError):
-                # Raises "no such stream", unless the server only had not finished starting.
+                # Raises "no such stream", unless the server had merely not finished starting.
                 await jetstream._jsm.find_stream_name_by_subject(message.topic)
             if isinstance(answer, nats.js.errors.APIError):
                 raise BrokerError(

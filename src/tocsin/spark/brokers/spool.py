@@ -1,7 +1,7 @@
-"""Messages on disk between a broker that forgets what it has delivered and a query that may be killed.
+"""A buffer on disk between a broker that forgets delivered messages and a query that may be killed.
 
 A message is acknowledged to the broker when it is in the spool, and leaves the spool when Spark has committed the
-micro-batch that contains it. The numbers it gets in the spool, 1, 2, 3 and so on, are the offsets of the query.
+micro-batch that contains it. Messages are numbered 1, 2, 3 and so on; these numbers are the offsets of the query.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _TABLES = """
     );
     CREATE TABLE IF NOT EXISTS owner (client TEXT);
 """
-_LOCK_SECONDS = 10.0  # how long the process of a query that was killed may take to notice
+_LOCK_SECONDS = 10.0  # how long the process of a killed query may take to exit
 
 
 class Spool:
-    """A folder with the messages that Spark has not committed; one process at a time may use it."""
+    """A folder with the messages that Spark has not yet committed; only one process at a time may use it."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        # One thread stores what arrives, another hands it to Spark, over one connection.
+        # One thread stores arriving messages and another hands them to Spark, over one connection.
         self._turn = threading.Lock()
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ class Spool:
                 Path(folder) / "spool.sqlite", check_same_thread=False, isolation_level=None
             )
             self._database.execute("PRAGMA journal_mode = WAL")
-            # An acknowledged message must outlive a power cut, too.
+            # An acknowledged message must survive a power cut, too.
             self._database.execute("PRAGMA synchronous = FULL")
             self._database.executescript(_TABLES)
             found = self._database.execute(
@@ -75,11 +75,11 @@ class Spool:
 
     @property
     def waiting(self) -> int:
-        """How many messages Spark has not committed."""
+        """How many messages Spark has not yet committed."""
         return self.last - self._committed
 
     def client(self) -> str:
-        """The name under which the broker knows the owner of this spool, made up once."""
+        """Return the client id of this spool's owner at the broker, generated once."""
         found = self._database.execute("SELECT client FROM owner").fetchone()
         if found:
             return str(found[0])
@@ -105,7 +105,7 @@ class Spool:
             self.last += len(rows)
 
     def between(self, after: int, last: int) -> list[Message]:
-        """The messages from `after + 1` to `last`; an error if they are not all there."""
+        """Return the messages from `after + 1` to `last`; raise an error if any is missing."""
         with self._turn:
             try:
                 rows = self._database.execute(
@@ -123,7 +123,7 @@ class Spool:
         ]
 
     def forget(self, through: int) -> None:
-        """Delete the messages up to a number, which Spark will not ask for again."""
+        """Delete the messages up to a number; Spark will not request them again."""
         with self._turn:
             try:
                 self._database.execute("DELETE FROM messages WHERE sequence <= ?", (through,))
@@ -132,13 +132,13 @@ class Spool:
             self._committed = max(self._committed, through)
 
     def close(self) -> None:
-        """Close the files and let another query have the folder."""
+        """Close the files and release the folder for another query."""
         self._database.close()
         self._lock.close()
 
 
 def spool_lost(folder: str, wanted: int) -> BrokerError:
-    """The error for a checkpoint that knows of messages the spool does not have."""
+    """Return the error for a checkpoint that refers to messages missing from the spool."""
     return BrokerError(
         "spool-lost",
         f"the spool {folder} does not have message {wanted}, which the checkpoint of the query counts on",

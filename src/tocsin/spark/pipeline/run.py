@@ -1,4 +1,4 @@
-"""Run a pipeline file on Spark: once over what is there, or as a stream."""
+"""Run a pipeline file on Spark: once over the existing data, or as a stream."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from threading import Event
 from pyspark.sql import SparkSession
 
 from tocsin.spark.brokers.kafka import connector_settings
-from tocsin.spark.pipeline.batch import run_batch
-from tocsin.spark.pipeline.model import Pipeline
-from tocsin.spark.pipeline.progress import Progress, Silent
-from tocsin.spark.pipeline.read import read_pipeline
-from tocsin.spark.pipeline.report import Report
-from tocsin.spark.pipeline.streaming import run_stream
-from tocsin.spark.seen import Seen, Watcher
-from tocsin.spark.session import java_in_use, local_session
+from tocsin.spark.observe.record import Seen, Watcher
+from tocsin.spark.pipeline.batch.run import run_batch
+from tocsin.spark.pipeline.file.model import Pipeline
+from tocsin.spark.pipeline.read_checked import read_pipeline
+from tocsin.spark.pipeline.report.progress import Progress, Silent
+from tocsin.spark.pipeline.report.report import Report
+from tocsin.spark.pipeline.stream.run import run_stream
+from tocsin.spark.session.session import java_in_use, local_session
 
 
 def run_pipeline(
@@ -34,18 +34,18 @@ def run_pipeline(
     watchers: Sequence[Watcher] = (),
     obey_signals: bool = False,
 ) -> Report:
-    """Run a pipeline file; raises `PipelineErrors` with all its mistakes before Spark is asked for anything.
+    """Run a pipeline file; raise `PipelineErrors` with all its mistakes before Spark is used.
 
-    A pipeline with streaming sources runs until it is told to stop, and then reports what it did since it first began.
+    A pipeline with streaming sources runs until it is stopped, and then reports on everything since its first start.
 
     Args:
-        session: the Spark to run on, with its own settings; without, one is started with those of `[spark]`,
+        session: the Spark session to use, with its own settings; by default one is started with those of `[spark]`,
             and stopped at the end.
-        progress: told of each step, or of each micro-batch. By default nobody is.
-        once: let a stream use what is there now, and end.
-        stop: set it, and a stream ends after the micro-batch that runs.
-        log: a file to which a stream adds a line of JSON for each micro-batch.
-        watchers: called with what is to be seen of each micro-batch of a stream.
+        progress: receives each step, or each micro-batch. By default nothing is reported.
+        once: let a stream process the data available now, and end.
+        stop: when set, a stream ends after the current micro-batch.
+        log: a file to which a stream appends a line of JSON for each micro-batch.
+        watchers: called with the record of each micro-batch of a stream.
         obey_signals: whether SIGINT and SIGTERM stop a stream, too. A second one has its usual effect.
     """
     pipeline = read_pipeline(path)
@@ -58,7 +58,7 @@ def run_pipeline(
             return run_batch(pipeline, session, shown, stack, started)
         stop = stop or Event()
         if obey_signals:
-            # Only now: Spark takes Ctrl-C for itself when it starts.
+            # Not before Spark has started, because it installs its own handler for Ctrl-C.
             stack.enter_context(_set_by_signals(stop))
         if log is not None:
             watchers = (*watchers, partial(_log, Path(log)))
@@ -82,7 +82,7 @@ def _own_session(pipeline: Pipeline, progress: Progress, stack: ExitStack) -> Sp
 
 
 def _settings(pipeline: Pipeline) -> dict[str, str]:
-    """What `[spark]` says, and the connector of Kafka if it is needed and the user names no jars."""
+    """Return the settings of `[spark]`, with the Kafka connector if it is needed and the user names no jars."""
     settings = dict(pipeline.spark)
     formats = {source.format for source in pipeline.sources} | {sink.format for sink in pipeline.sinks}
     if "kafka" in formats and not settings.keys() & {"spark.jars", "spark.jars.packages"}:

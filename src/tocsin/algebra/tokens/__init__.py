@@ -1,0 +1,1 @@
+"""Patterns of the token family: their structure, their meaning, and the selection of their matches."""

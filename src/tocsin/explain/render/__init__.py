@@ -1,0 +1,1 @@
+"""Explanations and reports as text, as HTML and as JSON."""

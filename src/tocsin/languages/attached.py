@@ -1,0 +1,67 @@
+"""Texts from files that go with a pattern, such as event types in IDL; a mistake in one names its file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from tocsin.errors import InputError, LimitError, PatternError, PatternErrors, PipelineError, PipelineErrors
+
+
+class Attached(NamedTuple):
+    """A text and the file it is from; None for a text that was given as such."""
+
+    text: str
+    file: str | None = None
+
+    @classmethod
+    def of(cls, given: object) -> Attached:
+        """The text itself, or that of the file that a `Path` names.
+
+        >>> Attached.of("eventtype Fix { };")
+        Attached(text='eventtype Fix { };', file=None)
+        """
+        match given:
+            case Attached():
+                return given
+            case str():
+                return cls(given)
+            case Path():
+                return cls(read_text(given), str(given))
+            case _:
+                hint = "give a text, or a pathlib.Path to read it from"
+                raise InputError("bad-option", f"{given!r} is neither a text nor a file", hint=hint)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError("no-file", f"there is no file {path}") from None
+    except UnicodeDecodeError:
+        raise InputError("bad-file", f"{path} is not text in UTF-8") from None
+    except OSError as problem:
+        raise InputError("bad-file", f"{path} cannot be read: {problem.strerror}") from None
+
+
+def in_file(found: Iterable[PatternError | LimitError], file: str) -> list[PipelineError]:
+    """Mistakes and warnings with their file."""
+    return [PipelineError(one.code, one.message, one.span, one.hint, file) for one in found]
+
+
+@contextmanager
+def located(file: str | None) -> Iterator[None]:
+    """A context in which mistakes in a text name its file, if it has one."""
+    try:
+        yield
+    except PatternErrors as problems:
+        if file is None:
+            raise
+        raise PipelineErrors(in_file(problems.errors, file)) from None
+    except (PatternError, LimitError) as problem:
+        if file is None:
+            raise
+        raise PipelineErrors(in_file([problem], file)) from None

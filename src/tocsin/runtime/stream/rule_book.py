@@ -1,0 +1,206 @@
+"""Rules of a stream that change while it runs: the rules in force, changes to them, and the decision on each change.
+
+A change arrives as JSON text, in the same stream as the events. Nothing is compiled here, so whether the text of a rule is
+valid is decided elsewhere (see `spark.rules.compile_rules`).
+
+A checkpoint holds the book of rules in this layout (see `runtime.encoding`), kind `rules`:
+
+| field | value |
+|---|---|
+| program | the rules of the program, each (name, text, language, ((option, value), …), matches, take, since) |
+| rules | those in force, in the same form |
+| version | how many changes were made |
+| last | the number of the last change, -1 before the first |
+| history | the latest decisions, each (number, action, name, batch, until, code, message, hint) |
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tocsin.errors import InputError, did_you_mean
+from tocsin.runtime.encoding import decode, encode
+
+ACTIONS = ("add", "remove", "replace")
+KEPT = 1000  # decisions kept in the history
+VERSION = 3  # of the layout of a book
+_KIND = "rules"
+_KEYS = ("number", "action", "name", "language", "text", "matches", "take", "options")
+_NAME = re.compile(r"[^\W_][\w.\- ]*")
+_HINT = '{"action": "add", "name": "Fire", "text": "[Smoke];[Heat]"}'
+
+
+class Rule(NamedTuple):
+    """A subscription as text. `since` is the version of the rules that added it, 0 for those of the program."""
+
+    name: str
+    text: str
+    language: str = ""  # "" for the language of the query
+    options: tuple[tuple[str, str], ...] = ()
+    matches: str | None = None
+    take: str | None = None
+    since: int = 0
+
+
+class Change(NamedTuple):
+    """A change to the rules; `number` is None if the program's own text has changed."""
+
+    number: int | None
+    action: str
+    name: str
+    rule: Rule | None = None  # None to remove it
+
+
+class Decision(NamedTuple):
+    """The outcome of a change. `code`, `message` and `hint` give the reason if it was refused, and are None if not."""
+
+    number: int | None
+    action: str | None
+    name: str | None
+    batch: int | None  # the micro-batch it was read in
+    until: str | None  # the time up to which events were decided by the former rules
+    code: str | None = None
+    message: str | None = None
+    hint: str | None = None
+
+
+class Book(NamedTuple):
+    """The record of a shard's rules."""
+
+    program: tuple[Rule, ...]  # the rules in the program's own text
+    rules: tuple[Rule, ...]  # those in force
+    version: int = 0  # the number of changes made
+    last: int = -1  # the number of the last change
+    history: tuple[Decision, ...] = ()
+
+
+def book_bytes(book: Book) -> bytes:
+    """The book as a checkpoint holds it."""
+    rules = [tuple(tuple(rule) for rule in part) for part in (book.program, book.rules)]
+    history = tuple(tuple(one) for one in book.history)
+    return encode((*rules, book.version, book.last, history), kind=_KIND, version=VERSION)
+
+
+def read_book(data: bytes) -> Book:
+    """The book that `book_bytes` wrote; raises if it is of another version."""
+    program, rules, version, last, history = decode(data, kind=_KIND, version=VERSION)
+    own, in_force = (tuple(Rule(*rule) for rule in part) for part in (program, rules))
+    return Book(own, in_force, version, last, tuple(Decision(*one) for one in history))
+
+
+def read_change(data: str) -> Change:
+    """The change in a row: `{"file": …, "content": …}` from a folder, or the columns of a table."""
+    found = _object(data)
+    if set(found) != {"file", "content"}:
+        return _change(found)
+    file = str(found["file"])
+    digits = re.match(r"\d+", file)
+    if digits is None:
+        message = f"the name of {file} does not begin with a number"
+        raise InputError("bad-change", message, hint="call it 0001.json: changes are made in this order")
+    try:
+        return _change({**_object(str(found["content"])), "number": int(digits[0])})
+    except InputError as problem:
+        raise InputError(problem.code, f"{file}: {problem.message}", hint=problem.hint) from None
+
+
+def _change(found: Mapping[str, Any]) -> Change:
+    for key in found:
+        if key not in _KEYS:
+            hint = did_you_mean(key, _KEYS)
+            raise InputError("bad-change", f"a change has no {key!r}", hint=hint)
+    number, action, name = found.get("number"), found.get("action"), found.get("name")
+    if not isinstance(number, int):
+        raise InputError(
+            "bad-change", "a change has no number", hint="a whole number, each larger than the last"
+        )
+    if action not in ACTIONS:
+        raise InputError("bad-change", f"a change cannot be {action!r}", hint="one of " + ", ".join(ACTIONS))
+    if not isinstance(name, str) or not name:
+        raise InputError("bad-change", "a change names no rule", hint=_HINT)
+    if not _NAME.fullmatch(name):
+        # Names of rules are used as names of folders.
+        raise InputError("bad-change", f"no rule can be called {name!r}", hint="letters, digits, - and _")
+    return Change(number, action, name, None if action == "remove" else _rule(name, found))
+
+
+def _object(data: str) -> dict[str, Any]:
+    try:
+        found = json.loads(data)
+    except ValueError as problem:
+        raise InputError("bad-change", f"this is no change: {problem}", hint=_HINT) from None
+    if not isinstance(found, dict):
+        raise InputError("bad-change", "a change is an object in JSON", hint=_HINT)
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _rule(name: str, found: Mapping[str, Any]) -> Rule:
+    for key in ("text", "language", "matches", "take"):
+        if not isinstance(found.get(key, ""), str):
+            raise InputError("bad-change", f"{key} is no text", hint=_HINT)
+    if not found.get("text", "").strip():
+        raise InputError("bad-change", f"there is no text of the rule {name!r}", hint=_HINT)
+    options = found.get("options", {})
+    if not isinstance(options, dict):
+        raise InputError("bad-change", "options are no object", hint='{"restart": "always"}')
+    return Rule(
+        name,
+        found["text"],
+        found.get("language", ""),
+        tuple(sorted((str(key), str(value)) for key, value in options.items())),
+        found.get("matches"),
+        found.get("take"),
+    )
+
+
+def changed(rules: Sequence[Rule], change: Change, version: int) -> tuple[Rule, ...]:
+    """The rules after a change, which makes them version `version`; raises `InputError` if it does not fit them.
+
+    >>> fire = Rule("Fire", "[Smoke];[Heat]")
+    >>> changed([fire], Change(1, "remove", "Fire"), 1)
+    ()
+    """
+    names = [rule.name for rule in rules]
+    if change.action == "add" and change.name in names:
+        message = f"there is a rule {change.name!r} already"
+        raise InputError("rule-there", message, hint="replace it, or give the new one another name")
+    if change.action != "add" and change.name not in names:
+        hint = did_you_mean(change.name, names, "there are no rules")
+        raise InputError("no-rule", f"there is no rule {change.name!r}", hint=hint)
+    if change.rule is None:
+        return tuple(rule for rule in rules if rule.name != change.name)
+    new = change.rule._replace(since=version)
+    if change.action == "add":
+        return (*rules, new)
+    return tuple(new if rule.name == change.name else rule for rule in rules)
+
+
+def in_turn(book: Book, change: Change) -> None:
+    """Raise `InputError` for a change that arrives out of order, or a second time."""
+    if change.number is not None and change.number <= book.last:
+        raise InputError(
+            "old-change",
+            f"change {change.number} came when change {book.last} had been made",
+            hint="give each change a larger number than those before it",
+        )
+
+
+def of_program(book: Book, program: Sequence[Rule]) -> Iterator[Change]:
+    """The differences between the program's new text and its former one, as changes that fit the rules in force."""
+    before = {rule.name: rule for rule in book.program}
+    now = {rule.name: rule for rule in program}
+    there = {rule.name for rule in book.rules}
+    for name in before:
+        if name not in now and name in there:
+            yield Change(None, "remove", name)
+    for name, rule in now.items():
+        if before.get(name) != rule:
+            yield Change(None, "replace" if name in there else "add", name, rule)
+
+
+def shown(decision: Decision) -> str:
+    """A decision as JSON, without the fields that are None."""
+    return json.dumps({key: value for key, value in decision._asdict().items() if value is not None})

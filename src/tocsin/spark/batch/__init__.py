@@ -1,0 +1,6 @@
+"""Detection over a table: the route it takes, and the job that runs."""
+
+DOORS = (
+    "route",
+    "shard_numbers",
+)

@@ -1,0 +1,7 @@
+"""Observe a stream: counters, records of micro-batches, Prometheus metrics."""
+
+DOORS = (
+    "counters",
+    "metrics",
+    "record",
+)

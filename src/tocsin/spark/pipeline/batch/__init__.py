@@ -1,0 +1,3 @@
+"""Run a pipeline once over the data of its sources."""
+
+DOORS = ("run",)

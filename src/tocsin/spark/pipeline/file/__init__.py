@@ -1,0 +1,15 @@
+"""The pipeline file: read, checked, and kept as values."""
+
+DOORS = (
+    "broker",
+    "document",
+    "model",
+    "read",
+    "read_events",
+    "read_outputs",
+    "read_patterns",
+    "read_senders",
+    "rename_types",
+    "section",
+    "warnings",
+)

@@ -1,0 +1,205 @@
+"""What a pipeline file says, as values: sources, event types, subscriptions, sinks, dead letters, how a stream runs.
+
+Paths are absolute here, durations are microseconds, names are checked. `place` says where in the file
+something stands, as in `("source", 0)`; `Pipeline.error` turns that into an error with file and line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tocsin.algebra.tokens.selection import Selection
+from tocsin.algebra.tokens.subscription import Detection
+from tocsin.compile.family import NamedText
+from tocsin.errors import PipelineError
+from tocsin.events import Catalog, EventType
+from tocsin.languages.registry import DEFAULT, language
+from tocsin.spark.pipeline.file.broker import BrokerFormat, Connection, Feed
+from tocsin.spark.pipeline.file.document import Document, Place
+
+SourceFormat = Literal["parquet", "jsonl", "csv", "table"] | BrokerFormat
+TimeUnit = Literal["s", "ms", "us", "ns"]
+FileFormat = Literal["parquet", "jsonl"]
+SinkFormat = Literal["parquet", "jsonl", "table", "console"] | BrokerFormat
+Mode = Literal["error", "overwrite"]
+LateMode = Literal["fail", "drop", "keep"]
+RepeatedMode = Literal["keep", "drop"]
+
+AHEAD = 86_400_000_000  # a day: no time zone is so far off
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A prefilter: of events of a type that agree in the attributes `by`, one is kept `every` so often."""
+
+    type: str
+    by: tuple[str, ...]
+    every: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where events come from, and which columns say what they are, by their names after `rename`."""
+
+    name: str
+    format: SourceFormat
+    location: str  # a path, or the name of a table, or topics
+    place: Place
+    time: tuple[str, str] | None = None  # start and end, the same column twice for events without duration
+    time_unit: TimeUnit | None = None
+    type: str | None = None
+    event_type: str | None = None
+    id: str | None = None
+    origin: str | None = None  # the column with the name of the device; the file calls it `source`
+    rename: Mapping[str, str] = field(default_factory=dict)
+    limits: tuple[Limit, ...] = ()
+    separator: str = ","
+    stream: bool = False  # whether further events may come while the pipeline runs
+    max_files: int | None = None  # of a stream of files, how many a micro-batch takes; None for all there are
+    feed: Feed | None = None  # what is read of a broker
+
+
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """The event types and sets of a pipeline. `strict`: there are no others, and no other attributes."""
+
+    types: tuple[EventType, ...] = ()
+    sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    strict: bool = False
+
+    def catalog(
+        self, common: Mapping[str, str] | None = None, composites: Iterable[EventType] = ()
+    ) -> Catalog:
+        """A catalog of the declared types, and of further ones: composites, what is sent, what an IDL file declares.
+
+        Of several with one name the first counts, and a declared one before all others.
+        """
+        known = {event_type.name: event_type for event_type in self.types}
+        for composite in composites:
+            known.setdefault(composite.name, composite)
+        return Catalog(known.values(), self.sets, common=common, closed=self.strict)
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Every declared attribute with its type; types that share an attribute agree on it."""
+        return {name: kind for event_type in self.types for name, kind in event_type.attributes.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How a receiver takes what a subscription sends: at most `most` events `every` so often, of `capacity` that wait."""
+
+    every: str
+    capacity: int | None = None
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A subscription as the file has it: the text of the pattern, not yet read."""
+
+    name: str
+    text: str
+    place: Place
+    file: str | None = None  # the file the text is from; None if it stands in the pipeline file
+    language: str = DEFAULT
+    key: tuple[str, ...] = ()
+    selection: Selection | None = None  # which matches are wanted where the text does not say it
+    attributes: tuple[str, ...] | None = None  # the columns that matches carry; None for all
+    events: tuple[str, ...] = ()  # subscriptions whose composites, or whose outputs, it uses
+    options: Mapping[str, object] = field(default_factory=dict)  # of its language; files among them are read
+    deliver: Delivery | None = None  # how a receiver takes what it sends; None if nothing waits
+
+    @property
+    def sends(self) -> bool:
+        """Whether its language sends events, and does not only report matches."""
+        return language(self.language).sends
+
+    @property
+    def named_text(self) -> NamedText:
+        """The pattern as it is compiled."""
+        return NamedText(language(self.language), self.name, self.text, self.options, self.selection)
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """Where matches go: each subscription into a folder or a table of its own, all to a topic, or some into the report."""
+
+    format: SinkFormat
+    place: Place
+    subscriptions: tuple[str, ...]
+    path: str | None = None
+    mode: Mode = "error"
+    rows: int = 5
+    table: str | None = None
+    connection: Connection | None = None  # of a broker, and what is sent there
+    topic: str | None = None
+    event_type: str | None = None  # of the matches as events; None for the name of the subscription
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes anything, and does not only show some of it."""
+        return self.path is not None or self.table is not None or self.topic is not None
+
+    def place_of(self, subscription: str, sent: str | None = None) -> str:
+        """The folder, table or topic of a subscription, or of the events of a type that it sends."""
+        if self.topic is not None:
+            return f"{self.format}:{self.topic}/{subscription}" + (f".{sent}" if sent else "")
+        if self.table is not None:
+            return "_".join((self.table, subscription, *([sent.replace("::", "_")] if sent else ())))
+        return f"{self.path}/{subscription}" + (f".{sent.replace('::', '.')}" if sent else "")
+
+
+@dataclass(frozen=True, slots=True)
+class SideOutput:
+    """Where events go that are not used: those that cannot be read, or those that come too late."""
+
+    path: str
+    place: Place
+    format: FileFormat = "jsonl"
+    mode: Mode = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """How a pipeline with streaming sources runs; durations are microseconds."""
+
+    checkpoint: str
+    place: Place
+    trigger: int | None = None  # how often a micro-batch begins; None for one right after the other
+    once: bool = False  # use what is there, and stop
+    delay: int = 10_000_000
+    late: LateMode = "fail"
+    repeated: RepeatedMode = (
+        "keep"  # what becomes of an event whose id and time came before, and is not used yet
+    )
+    shards: int | None = None
+    detection: Detection | None = None
+    sources: tuple[str, ...] = ()  # those that guaranteed and probabilistic detection wait for
+    silent_after: int | None = None
+    idle: int | None = None
+    ahead: int | None = AHEAD  # how far ahead of the clock events may lie; None for any
+    rules: str | None = None  # the folder that is watched for changes of the subscriptions
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A pipeline file that was read and checked."""
+
+    document: Document
+    name: str
+    sources: tuple[Source, ...]
+    declarations: Declarations
+    subscriptions: tuple[Entry, ...]
+    sinks: tuple[Sink, ...] = ()
+    dead_letters: SideOutput | None = None
+    late: SideOutput | None = None
+    stream: Stream | None = None
+    spark: Mapping[str, str] = field(default_factory=dict)
+    max_partial_matches: int | None = None
+
+    def error(self, code: str, message: str, place: Place, hint: str | None = None) -> PipelineError:
+        """An error that points at a place of the file."""
+        return PipelineError(code, message, self.document.span(place), hint, self.document.file)

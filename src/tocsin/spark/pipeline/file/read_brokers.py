@@ -1,0 +1,144 @@
+"""Reads what a `[[source]]` or `[[sink]]` of a pipeline file says of its broker."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import get_args
+
+from tocsin.spark.pipeline.file.broker import (
+    BrokerFormat,
+    Connection,
+    Feed,
+    Missing,
+    Secret,
+    Starting,
+    ValueFormat,
+)
+from tocsin.spark.pipeline.file.section import Table
+
+_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+_EXAMPLES = {"kafka": "kafka1:9092", "nats": "nats://127.0.0.1:4222", "mqtt": "127.0.0.1:1883"}
+_STARTING: tuple[Starting, ...] = get_args(Starting)
+_MISSING: tuple[Missing, ...] = get_args(Missing)
+_VALUES: tuple[ValueFormat, ...] = get_args(ValueFormat)
+_WILD = {"nats": "*>", "mqtt": "+#", "kafka": ","}
+
+
+def read_connection(table: Table, format: BrokerFormat) -> Connection:
+    """Where a broker is and how it lets us in."""
+    servers = table.texts("servers") or ()
+    if not servers and "servers" not in table.values:
+        table.missing("servers", f'where the broker is, as in servers = "{_EXAMPLES[format]}"')
+    if format == "mqtt" and not _is_address(servers):
+        hint = 'one broker, as in servers = "127.0.0.1:1883"'
+        table.note("bad-value", "servers is not the address of an MQTT broker", "servers", hint, value=True)
+    user, password = table.text("user"), _secret(table, "password")
+    token = _secret(table, "token") if format == "nats" else None
+    if (user is None) != (password is None):
+        missing = "password_env" if user else "user"
+        table.missing(missing, "user and password come together")
+    patience = table.duration("patience", required=False)
+    return Connection(
+        format,
+        servers,
+        user,
+        password,
+        token,
+        bool(table.flag("tls")),
+        _file(table, "ca"),
+        _file(table, "certificate"),
+        _file(table, "private_key"),
+        table.choice("mechanism", _MECHANISMS, "PLAIN") or "PLAIN" if format == "kafka" else "PLAIN",
+        60.0 if patience is None else patience / 1_000_000,
+    )
+
+
+def _is_address(servers: tuple[str, ...]) -> bool:
+    if len(servers) > 1 or any("://" in server for server in servers):
+        return False
+    return all(server.rpartition(":")[2].isdigit() for server in servers if ":" in server)
+
+
+def _secret(table: Table, what: str) -> Secret | None:
+    """Where a password or token is; an error if it stands in the file, that does not show it again."""
+    if what in table.values:
+        table.asked.add(what)
+        hint = f'say {what}_env = "NAME" for a variable of the environment, or {what}_file = "path"'
+        table.note("secret-in-file", f"a {what} does not belong into this file", hint=hint)
+    variable, file = table.text(f"{what}_env"), table.text(f"{what}_file")
+    if variable and file:
+        table.note("bad-value", f"{what}_env and {what}_file exclude each other", f"{what}_file")
+    if file is not None:
+        return Secret(file=_resolved(table, file))
+    return None if variable is None else Secret(variable)
+
+
+def _resolved(table: Table, path: str) -> str:
+    return str((Path(table.document.file).parent / path).resolve())
+
+
+def _file(table: Table, key: str) -> str | None:
+    path = table.text(key)
+    if path is None:
+        return None
+    whole = _resolved(table, path)
+    if not Path(whole).is_file():
+        table.note("missing-file", f"there is no file {whole}", key, value=True)
+    return whole
+
+
+def read_feed(table: Table, format: BrokerFormat) -> Feed:
+    """What a source takes from a broker."""
+    connection = read_connection(table, format)
+    topics = table.texts("topics") or ()
+    jetstream = ""
+    if format == "nats":
+        jetstream = table.text("jetstream", required=True, hint="the name of the stream to read") or ""
+        if len(topics) > 1:
+            hint = "one subject, which may have wildcards, or a source for each"
+            table.note("bad-value", "a source reads one subject of NATS", "topics", hint)
+    elif not topics and "topics" not in table.values:
+        table.missing("topics", "the names of the topics, as in topics = ['doors']")
+    value = table.choice("value", _VALUES, "json") or "json"
+    past = format != "mqtt"  # what came before us is gone
+    return Feed(
+        connection,
+        topics,
+        jetstream,
+        table.choice("starting", _STARTING, "earliest") or "earliest" if past else "earliest",
+        table.choice("missing", _MISSING, "fail") or "fail" if past else "fail",
+        table.number("max_messages", 1),
+        _spool(table) if format == "mqtt" else None,
+        value,
+        _avro_schema(table) if value == "avro" else None,
+        bool(table.flag("registry_header")) if value == "avro" else False,
+    )
+
+
+def _spool(table: Table) -> str | None:
+    path = table.text("spool")
+    return None if path is None else _resolved(table, path)
+
+
+def _avro_schema(table: Table) -> str | None:
+    path = table.text("schema", required=True, hint="a file with the Avro schema of the messages")
+    if path is None:
+        return None
+    try:
+        text = Path(_resolved(table, path)).read_text(encoding="utf-8")
+        json.loads(text)
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as problem:
+        why = getattr(problem, "strerror", None) or "it is not JSON"
+        table.note("missing-file", f"{path} cannot be read: {why}", "schema", value=True)
+        return None
+    return text
+
+
+def read_topic(table: Table, format: BrokerFormat) -> str:
+    """The topic that a sink sends to."""
+    hint = "the subject to publish to" if format == "nats" else "the topic to send to"
+    topic = table.text("topic", required=True, hint=hint) or ""
+    if any(sign in topic for sign in _WILD[format]):
+        table.note("bad-value", f"{topic!r} is not one topic", "topic", "without wildcards", value=True)
+    return topic

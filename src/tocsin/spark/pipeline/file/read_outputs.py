@@ -1,0 +1,175 @@
+"""Reads `[[sink]]`, `[dead_letters]` and `[late]`: nothing may be written over a source, or over another output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from tocsin.errors import did_you_mean
+from tocsin.spark.pipeline.file.broker import BROKERS
+from tocsin.spark.pipeline.file.model import FileFormat, Mode, SideOutput, Sink, SinkFormat, Stream
+from tocsin.spark.pipeline.file.read_brokers import read_connection, read_topic
+from tocsin.spark.pipeline.file.read_sources import resolved
+from tocsin.spark.pipeline.file.section import Table
+
+BATCH = "batch="  # how the name of the folder of a micro-batch begins
+DESCRIPTION = "tocsin/pipeline.json"  # in a checkpoint: what the pipeline was that made it
+_MODES: tuple[Mode, ...] = get_args(Mode)
+_FORMATS: tuple[SinkFormat, ...] = ("parquet", "jsonl", "table", "console", *BROKERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What a pipeline writes."""
+
+    sinks: tuple[Sink, ...]
+    dead_letters: SideOutput | None
+    late: SideOutput | None
+
+
+def read_outputs(
+    root: Table, subscriptions: Sequence[str], sources: Sequence[str], stream: Stream | None = None
+) -> Outputs:
+    """The sinks, the dead letters and the late events. A sink without `subscriptions` takes them all.
+
+    Args:
+        stream: how the pipeline runs if it is a stream. One that goes on adds to the outputs that are there.
+    """
+    taken: list[str] = []
+    going_on = stream is not None and is_checkpoint(stream.checkpoint)
+    if stream is not None and stream.checkpoint:
+        own = Table(root.document, root.errors, {}, stream.place)
+        _check_apart(own, "checkpoint", stream.checkpoint, sources, taken)
+
+    def check(table: Table, folder: str, mode: Mode) -> None:
+        _check_apart(table, "path", folder, sources, taken)
+        if not going_on:
+            check_folder(table, folder, mode)
+
+    sinks: list[Sink] = []
+    for table in root.tables("sink"):
+        sink = _sink(table, subscriptions)
+        table.finish()
+        if sink.connection is not None:
+            _check_broker(table, sink, sinks, stream)
+        for name in sink.subscriptions if sink.path else ():
+            check(table, f"{sink.path}/{name}", sink.mode)
+        sinks.append(sink)
+
+    def side_output(key: str) -> SideOutput | None:
+        section = root.table(key)
+        if section is None:
+            return None
+        output = _side_output(section)
+        section.finish()
+        if output.path:
+            check(section, output.path, output.mode)
+        return output
+
+    return Outputs(tuple(sinks), side_output("dead_letters"), side_output("late"))
+
+
+def is_checkpoint(folder: str) -> bool:
+    """Whether a folder is the checkpoint of a pipeline that ran before. What has a scheme cannot be asked without Spark."""
+    return "://" in folder or Path(folder, DESCRIPTION).exists()
+
+
+def _sink(table: Table, subscriptions: Sequence[str]) -> Sink:
+    format = table.choice("format", _FORMATS)
+    names = table.texts("subscriptions")
+    for name in names or ():
+        if name not in subscriptions:
+            message = f"there is no subscription {name!r}"
+            hint = did_you_mean(name, subscriptions)
+            table.note("unknown-subscription", message, "subscriptions", hint, value=True)
+    chosen = tuple(subscriptions) if names is None else names
+    if format in ("console", None):
+        if format is None:
+            table.names()  # which keys it may have depends on the format
+        return Sink("console", table.place, chosen, rows=table.number("rows", 1) or 5)
+    for broker in BROKERS:
+        if broker == format:
+            return Sink(
+                broker,
+                table.place,
+                chosen,
+                connection=read_connection(table, broker),
+                topic=read_topic(table, broker),
+                event_type=table.text("event_type"),
+            )
+    mode = table.choice("mode", _MODES, "error") or "error"
+    if format == "table":
+        prefix = table.text("table", required=True, hint="each subscription gets a table NAME_Subscription")
+        return Sink(format, table.place, chosen, mode=mode, table=prefix)
+    path = table.text("path", required=True)
+    return Sink(format, table.place, chosen, None if path is None else resolved(table, path), mode)
+
+
+def _check_broker(table: Table, sink: Sink, others: Sequence[Sink], stream: Stream | None) -> None:
+    """A broker is told by streams only, and NATS of each match only once: it takes a second one for a repetition."""
+    if stream is None:
+        hint = "read the events as a stream, or write files"
+        table.note("bad-value", f"only a stream sends to {sink.format}", "format", hint, value=True)
+    for other in others:
+        both = set(sink.subscriptions) & set(other.subscriptions)
+        if both and sink.format == "nats" and other.connection == sink.connection:
+            message = f"{', '.join(sorted(both))} is sent to this NATS already"
+            table.note("duplicate-output", message, hint="let one stream copy from the other in NATS")
+
+
+def _side_output(table: Table) -> SideOutput:
+    formats: tuple[FileFormat, ...] = get_args(FileFormat)
+    path = table.text("path", required=True)
+    return SideOutput(
+        "" if path is None else resolved(table, path),
+        table.place,
+        table.choice("format", formats, "jsonl") or "jsonl",
+        table.choice("mode", _MODES, "error") or "error",
+    )
+
+
+def _check_apart(table: Table, key: str, folder: str, sources: Sequence[str], taken: list[str]) -> None:
+    """What is written must touch neither a source nor anything else that is written."""
+    for source in sources:
+        if source and _overlap(folder, source):
+            message, hint = (
+                f"{folder} overlaps with the source {source}",
+                "choose a folder outside of all sources",
+            )
+            table.note("overwrites-source", message, key, hint, value=True)
+    for other in taken:
+        if _overlap(folder, other):
+            message, hint = f"{folder} overlaps with the output {other}", "give each its own path"
+            table.note("duplicate-output", message, key, hint, value=True)
+    taken.append(folder)
+
+
+def check_folder(table: Table, folder: str, mode: Mode) -> None:
+    """An output must not replace anything but an earlier output, and that only if it may."""
+    path = Path(folder)
+    if "://" in folder or not path.exists():
+        return
+    if mode == "error":
+        hint = 'delete it, choose another path, or say mode = "overwrite"'
+        table.note("output-exists", f"{folder} is there already", "path", hint, value=True)
+    elif not _is_output(path):
+        message = f"{folder} holds something else, and is not overwritten"
+        hint = "choose a folder that is empty or holds nothing but an earlier result"
+        table.note("not-an-output", message, "path", hint, value=True)
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether two paths are the same, or one is inside the other."""
+    return one == other or Path(one) in Path(other).parents or Path(other) in Path(one).parents
+
+
+def _is_output(path: Path) -> bool:
+    """Whether a folder holds nothing but what Spark writes, or what a stream does: a folder a micro-batch."""
+    return path.is_dir() and all(
+        _is_output(child)
+        if child.is_dir() and child.name.startswith(BATCH)
+        else child.is_file() and child.name.lstrip(".").startswith(("part-", "_"))
+        for child in path.iterdir()
+    )

@@ -1,0 +1,66 @@
+"""Refuses what a pipeline cannot do as a stream, once its jobs are planned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tocsin.spark.pipeline.file.broker import Feed
+from tocsin.spark.pipeline.file.model import Entry, Pipeline, Source
+from tocsin.spark.pipeline.file.section import Table
+from tocsin.spark.pipeline.plan.check_loops import check_loops
+from tocsin.spark.pipeline.plan.jobs import Plan
+
+
+def _check_feed(pipeline: Pipeline, source: Source, feed: Feed, table: Table) -> None:
+    """What must be known of a broker's messages before there are any."""
+    if not pipeline.declarations.strict:
+        hint = "declare the event types as [event.NAME]"
+        table.note("no-columns", f"what the messages of {source.name} hold is not declared", hint=hint)
+    assert pipeline.stream is not None
+    if feed.connection.format == "mqtt" and feed.spool is None and "://" in pipeline.stream.checkpoint:
+        message = f"the messages of {source.name} cannot wait in a checkpoint that is not on this machine"
+        table.note("missing-key", message, hint="say spool = 'folder', on a disk that stays")
+
+
+def check_stream(pipeline: Pipeline, plan: Plan, root: Table) -> None:
+    """Note what a stream cannot do yet, rather than give other answers than a table."""
+    entries = {entry.name: entry for entry in pipeline.subscriptions}
+    check_loops(pipeline, plan, root)
+    for source in pipeline.sources:
+        if source.feed is not None:
+            _check_feed(pipeline, source, source.feed, Table(root.document, root.errors, {}, source.place))
+
+    def at(entry: Entry) -> Table:
+        return Table(root.document, root.errors, {}, entry.place)
+
+    for entry in pipeline.subscriptions:
+        if entry.deliver is not None:
+            hint = "leave deliver out, and let the receiver take what is sent at its own pace"
+            at(entry).note(
+                "deliver-stream", f"{entry.name} cannot let events wait in a stream", "deliver", hint
+            )
+    if pipeline.stream is not None and pipeline.stream.rules is not None:
+        _check_rules(pipeline, at)
+    for job in plan.jobs:
+        for entry in (entries[name] for name in job.names):
+            used = [name for name in entry.events if name in job.reads]
+            if used:
+                message = f"in a stream, {entry.name} cannot use the composites of {', '.join(used)}"
+                hint = "give both the same key and no condition, or read what one writes as a stream of another pipeline"
+                at(entry).note("chained-stream", message, "events", hint)
+
+
+def _check_rules(pipeline: Pipeline, at: Callable[[Entry], Table]) -> None:
+    """Note what stands in the way of rules that change: a rule that comes must know which key it is for."""
+    first, *others = pipeline.subscriptions
+    for entry in pipeline.subscriptions:
+        if entry.sends:
+            message = f"{entry.name} sends events, and rules of a pipeline that change only find matches"
+            at(entry).note("bad-value", message, "language", "leave rules out, or use tocsin.detect")
+        elif entry.events:
+            message = f"{entry.name} uses composites of others, which may go while it stays"
+            at(entry).note("bad-value", message, "events", "leave rules out of [stream]")
+    for entry in others:
+        if entry.key != first.key:
+            message = f"{entry.name} has another key than {first.name}, and rules that change have one"
+            at(entry).note("bad-value", message, "key", "make a pipeline for each key")

@@ -1,0 +1,27 @@
+"""Read a pipeline file and check it: all its mistakes are reported at once, and none is left to be found by Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tocsin.errors import PipelineErrors
+from tocsin.spark.pipeline.file.model import Pipeline
+from tocsin.spark.pipeline.file.read import read_file
+from tocsin.spark.pipeline.plan.check_stream import check_stream
+from tocsin.spark.pipeline.plan.jobs import plan_jobs
+
+
+def read_pipeline(path: str | Path) -> Pipeline:
+    """The pipeline a file describes; raises `PipelineErrors` with all mistakes, each with its line.
+
+    Files must be there and patterns must be right; the columns of the sources are looked at when it runs.
+    """
+    pipeline, root = read_file(Path(path))
+    if not root.errors:
+        # Only now: a pattern is read with the types and names that the rest of the file gives it.
+        plan = plan_jobs(pipeline, root.errors)
+        if pipeline.stream is not None and not root.errors:
+            check_stream(pipeline, plan, root)
+    if root.errors:
+        raise PipelineErrors(root.errors)
+    return pipeline

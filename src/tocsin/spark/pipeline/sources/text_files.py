@@ -1,0 +1,191 @@
+"""Text files of events, one event a line: JSON lines and CSV.
+
+They are read as lines and not by Spark's own readers, because a line that cannot be read is kept as it is,
+with the number it has in its file.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from tocsin.runtime.stream.tally import number_lines
+from tocsin.spark.pipeline.added_columns import BLOCK, FILE, ROW, TEXT
+from tocsin.spark.pipeline.file.model import Source
+from tocsin.spark.pipeline.sources.cells import Cells, CsvCells, JsonCells
+
+_LISTED = "tocsin_listed"
+_PARSED = "tocsin_parsed"
+_CORRUPT = "tocsin_corrupt"
+MALFORMED = "tocsin_malformed"  # where it is known before a line is parsed
+_WHOLE_NUMBER = r"^-?\d{1,18}$"
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The lines of a source, blank ones and headers included, each with what it holds."""
+
+    frame: DataFrame
+    header: str | None = None
+    names: tuple[str, ...] | None = None  # the fields of a CSV line
+    marked: bool = (
+        False  # whether a row without text tells how many lines a block has, see `runtime.stream.tally`
+    )
+    messages: bool = False  # whether every row stands for an event, as a message without a value does
+
+    @property
+    def is_event(self) -> Column:
+        """Whether a line stands for an event at all."""
+        if self.messages:
+            return F.lit(True)
+        filled = F.trim(TEXT) != ""
+        own = filled if self.header is None else filled & (F.col(TEXT) != self.header)
+        return own | F.col(TEXT).isNull() if self.marked else own
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A piece of a file that one task read. Row number `r` is line `r + offset` of the file."""
+
+    file: str
+    block: int
+    offset: int
+
+
+def read_lines(session: SparkSession, source: Source) -> Lines:
+    """The lines of a text source, parsed."""
+    frame = _placed(session.read.text(source.location)).withColumn(ROW, F.monotonically_increasing_id())
+    header = None
+    if source.format == "csv":
+        first = frame.where((F.trim(TEXT) != "") & (F.col(BLOCK) == 0)).first()
+        header = "" if first is None else str(first[TEXT])
+    return parse_lines(frame, source, header)
+
+
+def stream_lines(text: DataFrame, source: Source, header: str | None) -> Lines:
+    """The lines of text files that come while a stream runs, with their numbers.
+
+    Further rows tell how many lines there are (see `runtime.stream.tally`).
+    """
+    columns = f"{TEXT} string, {FILE} string, {BLOCK} long, {ROW} long"
+    numbered = parse_lines(_placed(text).mapInArrow(number_lines, columns), source, header)
+    return replace(numbered, marked=True)
+
+
+def _placed(text: DataFrame) -> DataFrame:
+    return text.select(
+        F.col("value").alias(TEXT),
+        F.col("_metadata.file_path").alias(FILE),
+        F.col("_metadata.file_block_start").alias(BLOCK),
+    )
+
+
+def parse_lines(frame: DataFrame, source: Source, header: str | None) -> Lines:
+    """Lines with what they hold; those of a CSV source have the fields that the header names."""
+    if source.format != "csv":
+        # Spark reads the first value of a text and leaves the rest; in a list, the rest cannot hide.
+        listed = F.try_parse_json(F.concat(F.lit("["), F.col(TEXT), F.lit(",0]")))
+        return Lines(frame.withColumn(_LISTED, listed).withColumn(_PARSED, _object()).drop(_LISTED))
+    assert header is not None
+    names = tuple(
+        name.strip() for name in next(csv.reader([header.lstrip("\ufeff")], delimiter=source.separator), [])
+    )
+    fields = T.StructType([T.StructField(name, T.StringType()) for name in (*names, _CORRUPT)])
+    options = {"sep": source.separator, "columnNameOfCorruptRecord": _CORRUPT, "mode": "PERMISSIVE"}
+    return Lines(frame.withColumn(_PARSED, F.from_csv(TEXT, fields.toDDL(), options)), header, names)
+
+
+def malformed(source: Source, lines: Lines) -> Column:
+    """Why a line is no event of its format, in words; null if it is one."""
+    if MALFORMED in lines.frame.columns:
+        return F.coalesce(
+            F.col(MALFORMED), F.when(F.col(_PARSED).isNull(), F.lit("it is not one JSON object"))
+        )
+    if source.format != "csv":
+        return F.when(F.col(_PARSED).isNull(), F.lit("it is not one JSON object"))
+    # One field too few, one too many, or a quote without an end.
+    corrupt = F.col(_PARSED).getField(_CORRUPT).isNotNull()
+    return F.when(corrupt, F.lit("it does not have the fields of the first line"))
+
+
+def cells(source: Source, paths: Mapping[str, str]) -> Cells:
+    """The values of parsed lines."""
+    return (CsvCells if source.format == "csv" else JsonCells)(F.col(_PARSED), paths)
+
+
+def _object() -> Column:
+    """The object of a line; null if it does not hold exactly one."""
+    listed = F.col(_LISTED)
+    alone = (
+        F.try_variant_get(listed, "$[1]", "int").isNotNull()
+        & F.try_variant_get(listed, "$[2]", "variant").isNull()
+    )
+    return F.when(F.ltrim(TEXT).startswith("{") & alone, F.try_variant_get(listed, "$[0]", "variant"))
+
+
+def inferred_types(session: SparkSession, source: Source, lines: Lines) -> dict[str, T.DataType]:
+    """The fields of all lines, with types that hold their values. It takes a pass over the lines."""
+    if source.format == "csv":
+        frame = session.read.csv(source.location, header=True, inferSchema=True, sep=source.separator)
+        types = {field.name: field.dataType for field in frame.schema.fields}
+        return {name: types.get(name, T.StringType()) for name in lines.names or ()}
+    objects = lines.frame.where(F.col(_PARSED).isNotNull())
+    found = objects.select(F.schema_of_variant_agg(_PARSED).alias("shape")).first()
+    shape = "" if found is None else str(found["shape"])
+    struct = (
+        T.DataType.fromDDL(shape.replace("OBJECT<", "STRUCT<"))
+        if shape.startswith("OBJECT<")
+        else T.StructType()
+    )
+    assert isinstance(struct, T.StructType)
+    return {field.name: _plain(field.dataType) for field in struct.fields}
+
+
+def _plain(type: T.DataType) -> T.DataType:
+    """A type that patterns can use; what is sometimes a number and sometimes a text is a text."""
+    match type:
+        case T.DecimalType():
+            return T.DoubleType()
+        case T.StructType():
+            return T.StructType([T.StructField(field.name, _plain(field.dataType)) for field in type.fields])
+        case T.ArrayType():
+            return T.ArrayType(_plain(type.elementType))
+        case T.VariantType() | T.NullType():
+            return T.StringType()
+        case _:
+            return type
+
+
+def measure(lines: Lines, id: Column | None) -> tuple[int, bool, tuple[Split, ...]]:
+    """How many events there are, whether every id is a whole number, and where the tasks cut the files."""
+    whole = F.lit(True) if id is None else F.coalesce(id.rlike(_WHOLE_NUMBER), F.lit(True))
+    counted = (
+        lines.frame.groupBy(FILE, BLOCK)
+        .agg(
+            F.count(F.lit(1)).alias("lines"),
+            F.count_if(lines.is_event).alias("events"),
+            F.min(ROW).alias("first"),
+            F.bool_and(whole | ~lines.is_event).alias("whole"),
+        )
+        .orderBy(FILE, BLOCK)
+        .collect()
+    )
+    return (
+        sum(row["events"] for row in counted),
+        all(row["whole"] for row in counted),
+        tuple(_splits(counted)),
+    )
+
+
+def _splits(counted: Iterable[Any]) -> Iterable[Split]:
+    before: dict[str, int] = {}
+    for row in counted:
+        lines = before.get(row[FILE], 0)
+        yield Split(row[FILE], row[BLOCK], lines - row["first"] + 1)
+        before[row[FILE]] = lines + row["lines"]

@@ -1,0 +1,3 @@
+"""A pipeline as a stream: micro-batches, ledger, rules."""
+
+DOORS = ("run",)

@@ -1,0 +1,340 @@
+"""What is done with each micro-batch of a stream: count, write, note it in the ledger, tell of it.
+
+The rows of a micro-batch, which `runtime.stream.tally` describes, are kept while it is written: to ask for them again
+would be to detect again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from threading import Event
+from typing import Any
+
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from tocsin.errors import InputError
+from tocsin.events import format_timestamp
+from tocsin.runtime.stream import tally
+from tocsin.runtime.transport.pack import unpack
+from tocsin.spark.observe.counters import Counters
+from tocsin.spark.observe.record import Seen, decided, heard_of, moment, summed
+from tocsin.spark.pipeline.added_columns import (
+    BLOCK,
+    DEAD,
+    FILE,
+    IRRELEVANT,
+    PROBLEM,
+    ROW,
+    SOURCE,
+    TEXT,
+    USED,
+)
+from tocsin.spark.pipeline.file.model import Pipeline
+from tocsin.spark.pipeline.plan.jobs import Job
+from tocsin.spark.pipeline.report.match_text import first_matches
+from tocsin.spark.pipeline.sinks.stream_targets import Route, Target
+from tocsin.spark.pipeline.sinks.write_files import offsets_of, with_lines
+from tocsin.spark.pipeline.sources.composites import carrying
+from tocsin.spark.pipeline.sources.text_files import Split
+from tocsin.spark.pipeline.stream.ledger import Ledger, Numbers, Page
+from tocsin.spark.pipeline.stream.output_rows import OutputRows
+from tocsin.spark.sent import sent
+
+_DEAD = from_arrow_schema(
+    pa.schema(
+        [
+            *((name, pa.string()) for name in ("source", "problem", "file")),
+            ("block", pa.int64()),
+            ("row", pa.int64()),
+            ("text", pa.string()),
+        ]
+    )
+)
+
+
+class Stopped(Exception):  # noqa: N818  it is no error
+    """A stream was told to stop before a micro-batch began."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """How the matches of a subscription are got at: the names of its patterns, their schema, what they are to carry."""
+
+    job: Job
+    patterns: tuple[str, ...]
+    schema: T.StructType
+    carried: tuple[str, ...]
+
+
+Later = Callable[[str], tuple[Found, tuple[Route, ...]]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that does not change from one micro-batch to the next."""
+
+    pipeline: Pipeline
+    found: Mapping[str, Found]
+    jobs: tuple[Job, ...]
+    routes: tuple[Route, ...]
+    dead_letters: Target | None
+    late: Target | None
+    later: Later | None = (
+        None  # for a rule that came while the stream ran, how its matches are got at and written
+    )
+
+
+class Writer:
+    """Writes one micro-batch after the other. `failure` is what went wrong, as it was raised."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        ledger: Ledger,
+        stop: Event,
+        told: Callable[[Seen], None],
+        begun: Callable[[int], None],
+    ) -> None:
+        self._plan, self._ledger, self._stop, self._told, self._begun = plan, ledger, stop, told, begun
+        self._found, self._routes = dict(plan.found), list(plan.routes)
+        self.busy = False
+        self.failure: Exception | None = None
+        self.samples: dict[str, tuple[str, ...]] = {
+            name: ()
+            for sink in plan.pipeline.sinks
+            if sink.format == "console"
+            for name in sink.subscriptions
+        }
+
+    def write(self, frame: DataFrame, batch: int) -> None:
+        """Write one micro-batch; Spark calls it for each."""
+        if self._stop.is_set():
+            self.failure = Stopped()
+            raise self.failure
+        self.busy = True
+        try:
+            if self._ledger.has(batch):
+                # All is written, but what the shards remember may not be.
+                frame.write.format("noop").mode("overwrite").save()
+            else:
+                self._begun(batch)
+                page, shards = self._page(frame, batch)
+                self._ledger.add(page)
+                self._told(page.seen(self._plan.pipeline.name, shards))
+        except Exception as problem:
+            self.failure = problem
+            raise
+        finally:
+            self.busy = False
+
+    def _page(self, frame: DataFrame, batch: int) -> tuple[Page, list[dict[str, Any]]]:
+        """What goes into the ledger, and the figures of each shard."""
+        began = time.monotonic()
+        kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            rows = OutputRows(kept)
+            self._meet(rows)
+            aside = self._set_aside(rows)
+            sources, reasons = _counters(self._plan, rows, {} if aside is None else _aside_by_source(aside))
+            matches = {
+                name: sum(rows.count(tally.MATCH, pattern) for pattern in found.patterns)
+                for name, found in self._found.items()
+            }
+            written = self._write(rows, aside, matches, batch)
+            figures = rows.table(tally.FIGURES)
+            reached, silent = self._reached(rows, figures)
+        finally:
+            kept.unpersist()
+        numbers = Numbers(sources, reasons, matches, written)
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        page = Page(
+            batch,
+            now,
+            round(time.monotonic() - began, 3),
+            decided(figures),
+            numbers,
+            summed(figures),
+            self._ledger.batches + 1,
+            self._ledger.totals + numbers,
+            reached,
+            silent,
+            tuple(json.loads(one["rule_change"]) for one in rows.table(tally.RULES)),
+        )
+        return page, figures
+
+    def _reached(
+        self, rows: OutputRows, figures: list[dict[str, Any]]
+    ) -> tuple[dict[str, str | None], tuple[str, ...]]:
+        """The latest event of each source so far, and the sources that are left out."""
+        before = {} if self._ledger.last is None else self._ledger.last.reached
+        reached = {source.name: before.get(source.name) for source in self._plan.pipeline.sources}
+        for row in rows.table(tally.TALLY):
+            if row["use"] != DEAD and row["end_max"] is not None:
+                latest = moment(datetime.fromisoformat(format_timestamp(row["end_max"])).replace(tzinfo=UTC))
+                reached[row["source"]] = max(reached[row["source"]] or "", latest or "")
+        waited_for, silent = heard_of(figures)
+        return reached | waited_for, silent
+
+    def _meet(self, rows: OutputRows) -> None:
+        """Get ready for the matches of rules that came while the stream ran."""
+        known = {pattern for found in self._found.values() for pattern in found.patterns}
+        for name in rows.names(tally.MATCH):
+            if name not in known and self._plan.later is not None:
+                self._found[name], own = self._plan.later(name)
+                self._routes += own
+
+    def _write(
+        self, rows: OutputRows, aside: DataFrame | None, matches: Mapping[str, int], batch: int
+    ) -> dict[str, int]:
+        """Write everything; returns how many rows each place got."""
+        written: dict[str, int] = {}
+        frames = {name: self._matches(rows, name) for name, count in matches.items() if count}
+        for route in self._routes:
+            written[route.place] = self._write_route(route, frames.get(route.subscription), matches, batch)
+        self._sample(frames)
+        dead, late = rows.count(tally.DEAD), rows.count(tally.LATE)
+        if self._plan.dead_letters is not None and self._plan.pipeline.dead_letters is not None:
+            _write_or_clear(self._plan.dead_letters, _letters(rows) if dead else None, dead, batch)
+            written[self._plan.pipeline.dead_letters.path] = dead
+        if self._plan.late is not None and self._plan.pipeline.late is not None:
+            own = _shown_late(aside, self._plan) if late and aside is not None else None
+            _write_or_clear(self._plan.late, own, late, batch)
+            written[self._plan.pipeline.late.path] = late
+        return written
+
+    def _write_route(
+        self, route: Route, frame: DataFrame | None, matches: Mapping[str, int], batch: int
+    ) -> int:
+        count = matches[route.subscription]
+        if frame is not None and route.sent is not None:
+            frame = sent(frame, route.sent)
+            count = frame.count()
+        elif frame is not None:
+            frame = carrying(frame, self._found[route.subscription].carried)
+        _write_or_clear(route.target, frame, count, batch)
+        return count
+
+    def _matches(self, rows: OutputRows, name: str) -> DataFrame:
+        found = self._found[name]
+        return rows.opened([tally.MATCH], unpack, found.schema, found.patterns)
+
+    def _set_aside(self, rows: OutputRows) -> DataFrame | None:
+        """Late and repeated events, if there are any."""
+        if not rows.count(tally.LATE) + rows.count(tally.REPEATED):
+            return None
+        found = rows.opened([tally.LATE, tally.REPEATED], tally.late_rows, from_arrow_schema(tally.LATE_ROWS))
+        names = F.array(*(F.lit(source.name) for source in self._plan.pipeline.sources))
+        return found.withColumn("source", names[F.col("origin")])
+
+    def _sample(self, frames: Mapping[str, DataFrame]) -> None:
+        """The first matches of this run, for consoles."""
+        keys = {entry.name: entry.key for entry in self._plan.pipeline.subscriptions}
+        for sink in self._plan.pipeline.sinks:
+            for name in sink.subscriptions if sink.format == "console" else ():
+                room = sink.rows - len(self.samples[name])
+                if room > 0 and name in frames:
+                    shown = carrying(frames[name], self._found[name].carried)
+                    self.samples[name] += first_matches(shown, keys[name], room)
+
+
+def _counters(
+    plan: Plan, rows: OutputRows, aside: Mapping[str, tuple[int, int]]
+) -> tuple[dict[str, Counters], dict[str, int]]:
+    """The counters of each source, checked, and the reasons of the dead."""
+    counts: dict[tuple[str, str], int] = {}
+    reasons: dict[str, int] = {}
+    for row in rows.table(tally.TALLY):
+        place = row["source"], row["use"]
+        counts[place] = counts.get(place, 0) + row["count_all"]
+        if row["problem"] is not None:
+            reasons[row["problem"]] = reasons.get(row["problem"], 0) + row["count_all"]
+    _check_arrived(plan, rows)
+    counters = {}
+    for source in plan.pipeline.sources:
+        name = source.name
+        used, irrelevant, dead = (counts.get((name, use), 0) for use in (USED, IRRELEVANT, DEAD))
+        late, repeated = aside.get(name, (0, 0))
+        read = sum(count for (own, _), count in counts.items() if own == name)
+        used -= late + repeated
+        counters[name] = Counters(read, used, irrelevant, dead, 0, late, repeated).checked(name)
+    return counters, dict(sorted(reasons.items()))
+
+
+def _check_arrived(plan: Plan, rows: OutputRows) -> None:
+    """What was to go to a job was counted where it was read, and must have arrived where it is detected."""
+    arrived: dict[str, int] = {}
+    for figures in rows.table(tally.FIGURES):
+        arrived[figures["job"]] = arrived.get(figures["job"], 0) + figures["arrived"]
+    for job in plan.jobs:
+        asked, came = rows.count(tally.ASKED, str(job.number)), arrived.get(str(job.number), 0)
+        if asked != came:
+            raise InputError(
+                "counters",
+                f"{asked:,} events are for {', '.join(job.names)}, but {came:,} arrived",
+                hint="run it again, and make sure that files do not change once they are in their folder",
+            )
+
+
+def _aside_by_source(aside: DataFrame) -> dict[str, tuple[int, int]]:
+    """How many events of each source are late, and how many repeated, somewhere. One that is so twice is one event."""
+    event = ("source", "id", "start", "end")
+    late = F.count("reason").alias("late")
+    own = aside.groupBy("job", "pace_group", *event).agg(late, F.count(F.lit(1)).alias("all"))
+    events = own.groupBy(*event).agg(F.max("late").alias("late"), F.max("all").alias("all"))
+    totals = events.groupBy("source").agg(F.sum("late").alias("late"), F.sum("all").alias("all"))
+    return {row["source"]: (row["late"], row["all"] - row["late"]) for row in totals.collect()}
+
+
+def _write_or_clear(target: Target, rows: DataFrame | None, count: int, batch: int) -> None:
+    """Write the rows of a micro-batch, if there are any; what was written for it before is gone in any case."""
+    if rows is None or not count:
+        target.clear(batch)
+    else:
+        target.write(rows, count, batch)
+
+
+def _shown_late(aside: DataFrame, plan: Plan) -> DataFrame:
+    """Late events as they are kept: where they are from, for whom they were, and why they were not used."""
+    names = [F.lit(str(job.number)) for job in plan.jobs]
+    subscriptions = [F.array(*map(F.lit, job.names)) for job in plan.jobs]
+    by_job = F.create_map(*(part for pair in zip(names, subscriptions, strict=True) for part in pair))
+    return aside.where(F.col("reason").isNotNull()).select(
+        "source",
+        by_job[F.col("job")].alias("subscriptions"),
+        "reason",
+        "type",
+        F.timestamp_micros("start").alias("start"),
+        F.timestamp_micros("end").alias("end"),
+        "id",
+        "key",
+        "attributes",
+    )
+
+
+def _letters(rows: OutputRows) -> DataFrame:
+    """The dead letters, each with its line in its file."""
+    dead = rows.opened([tally.DEAD], unpack, _DEAD)
+    named = dead.toDF(SOURCE, PROBLEM, FILE, BLOCK, ROW, TEXT)
+    return with_lines(named, offsets_of(dead.sparkSession, _splits(rows.table(tally.BLOCKS))))
+
+
+def _splits(blocks: Iterable[Mapping[str, Any]]) -> Iterable[Split]:
+    """Where the blocks of files begin; each tells its lines as a negative number."""
+    by_file = groupby(
+        sorted(blocks, key=lambda one: (one["file"], one["block"])), key=lambda one: one["file"]
+    )
+    for file, own in by_file:
+        before = 0
+        for one in own:
+            yield Split(file, one["block"], before)
+            before -= one["row"]

@@ -1,0 +1,105 @@
+"""A streaming pipeline whose subscriptions change while it runs: those of its file are what it begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from tocsin.errors import InputError
+from tocsin.languages.registry import DEFAULT
+from tocsin.runtime.stream.rule_book import Rule
+from tocsin.spark.pipeline.file.model import Entry, Pipeline
+from tocsin.spark.pipeline.plan.jobs import Job
+from tocsin.spark.pipeline.plan.schema import Schema
+from tocsin.spark.pipeline.sinks.stream_targets import Route, routes_of
+from tocsin.spark.pipeline.sources.classify import event_columns
+from tocsin.spark.pipeline.stream.microbatch import Found, Later
+from tocsin.spark.rules.compile_rules import RuleSettings
+from tocsin.spark.rules.rule_plan import RuledQuery, RulesPlan, columns_for_rules, plan_rules
+from tocsin.spark.session.storage import Storage
+from tocsin.spark.stream.stream_options import StreamOptions
+
+
+class Shared(NamedTuple):
+    """What all jobs of a streaming pipeline share."""
+
+    pipeline: Pipeline
+    options: StreamOptions
+    carried: tuple[str, ...]  # the attributes that constituents carry
+    limit: int  # of partial matches of a key
+    origin: Column  # the number of the source that an event is from
+
+
+def plan_with_rules(
+    events: DataFrame, folder: str, job: Job, schema: Schema, shared: Shared
+) -> tuple[RulesPlan, list[Column]]:
+    """What a job whose rules change does with classified events, and the columns that travel to it."""
+    settings = RuleSettings(
+        events.schema,
+        event_columns(job),
+        tuple(
+            name
+            for name in schema.kinds_of_columns()
+            if not isinstance(schema.attributes[name.split(".")[0]], T.MapType | T.VariantType)
+        ),
+        str(events.sparkSession.conf.get("spark.sql.session.timeZone")),
+        shared.options,
+        DEFAULT,
+        catalog=job.catalog,
+    )
+    columns = columns_for_rules(events, settings, shared.carried, [shared.origin])
+    used = events.select(*columns).drop("unreadable")
+    program = tuple(_rule(entry) for entry in shared.pipeline.subscriptions)
+    asked = RuledQuery(folder, program, settings, shared.carried, shared.limit)
+    return plan_rules(used, events, asked), columns
+
+
+def _rule(entry: Entry) -> Rule:
+    selection = entry.selection
+    return Rule(
+        entry.name,
+        entry.text,
+        entry.language,
+        tuple(sorted((name, _single(name, value)) for name, value in entry.options.items())),
+        None if selection is None else selection.matches,
+        None if selection is None else selection.taken,
+    )
+
+
+def _single(name: str, value: object) -> str:
+    """The value of an option as a rule has it, whose options travel as texts."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str | int | float):
+        message = f"the option {name} is no single value, and subscriptions that change have no others"
+        raise InputError("bad-option", message, hint="leave it out, or leave out `rules` of [stream]")
+    return str(value)
+
+
+def later_rules(
+    session: SparkSession,
+    storage: Storage,
+    pipeline: Pipeline,
+    job: Job,
+    matches: pa.Schema,
+    carried: Sequence[str],
+) -> Later:
+    """How matches of a rule that the file does not name are written: by all sinks that take every subscription."""
+    everything = {entry.name for entry in pipeline.subscriptions}
+    sinks = [sink for sink in pipeline.sinks if sink.writes and set(sink.subscriptions) == everything]
+    schema = from_arrow_schema(matches)
+
+    def later(name: str) -> tuple[Found, tuple[Route, ...]]:
+        entry = replace(pipeline.subscriptions[0], name=name)  # all of them have the same key
+        own = (
+            route for sink in sinks for route in routes_of(session, storage, pipeline, sink, entry, (), {})
+        )
+        return Found(job, (name,), schema, tuple(carried)), tuple(own)
+
+    return later

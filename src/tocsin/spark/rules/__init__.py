@@ -1,0 +1,7 @@
+"""Streams whose rules change while they run."""
+
+DOORS = (
+    "compile_rules",
+    "folder",
+    "rule_plan",
+)

@@ -1,0 +1,77 @@
+"""Small files and folders wherever Spark can write: on this machine, or in a store with a scheme, such as s3://…"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from tocsin.errors import InputError
+from tocsin.spark.session.session import is_remote
+
+
+class Storage:
+    """Files by absolute path, through the file systems that Spark itself uses."""
+
+    def __init__(self, session: SparkSession) -> None:
+        if is_remote(session):
+            raise InputError(
+                "spark-connect",
+                "a pipeline of streams cannot run through Spark Connect",
+                hint="run it where Spark runs, as with spark-submit; tocsin.detect on a streaming DataFrame works",
+            )
+        self._jvm: Any = session.sparkContext._jvm
+        self._configuration = session.sparkContext._jsc.hadoopConfiguration()
+        self._systems: dict[str, Any] = {}
+
+    def exists(self, path: str) -> bool:
+        return bool(self._system(path).exists(self._path(path)))
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of a folder's entries, sorted; none if there is no such folder."""
+        if not self.exists(folder):
+            return []
+        found = self._system(folder).listStatus(self._path(folder))
+        return sorted(str(status.getPath().getName()) for status in found)
+
+    def read(self, path: str) -> str:
+        """Return the text of a file."""
+        stream = self._system(path).open(self._path(path))
+        try:
+            return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+        finally:
+            stream.close()
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file so that it exists with all its text, or not at all."""
+        staged = f"{path}.new"
+        stream = self._system(path).create(self._path(staged), True)
+        try:
+            stream.write(bytearray(text, "utf-8"))
+        finally:
+            stream.close()
+        self.move(staged, path)
+
+    def move(self, source: str, target: str) -> None:
+        """Rename a file or folder, replacing what had that name."""
+        self.delete(target)
+        if not self._system(source).rename(self._path(source), self._path(target)):
+            raise OSError(f"{source} cannot become {target}")
+
+    def delete(self, path: str) -> None:
+        """Delete a file, or a folder with its contents, if it exists."""
+        self._system(path).delete(self._path(path), True)
+
+    def _path(self, path: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(path)
+
+    def _system(self, path: str) -> Any:
+        scheme, _, rest = path.partition("://")
+        root = f"{scheme}://{rest.partition('/')[0]}" if rest else "file:///"
+        if root not in self._systems:
+            uri = self._jvm.java.net.URI.create(root)
+            # Not Spark's shared instance, because this one must not write checksum files.
+            system = self._jvm.org.apache.hadoop.fs.FileSystem.newInstance(uri, self._configuration)
+            system.setWriteChecksum(False)
+            self._systems[root] = system
+        return self._systems[root]
