@@ -5,11 +5,16 @@
     python3 dev.py test         set up, then run everything CI runs (more arguments go to pytest)
     python3 dev.py test --long  set up, then run what does not fit into CI: the tests marked long, and 100,000
                                 random cases of every family, reference against kernel
+    python3 dev.py docs         set up, then build the documentation site into build/site; a broken link fails
+    python3 dev.py wheel        set up, then build wheels in dist: one for everywhere, and one for this platform, which brings
+                                compiled kernels along
     python3 dev.py setup        set up only
+    python3 dev.py licences     set up, then list the licence of every package, and check them
+    python3 dev.py hashes       write hashes.txt anew, after a change of constraints.txt
 
-The set-up makes the folder .venv beside this file and installs the exact versions of constraints.txt into it.
-It needs the network the first time, and not again until pyproject.toml or constraints.txt change. To start
-over, delete .venv.
+The set-up makes the folder .venv beside this file and installs the exact versions of constraints.txt into it, each file
+only if its hash is in hashes.txt. It needs the network the first time, and not again until pyproject.toml or these
+two change. To start over, delete .venv.
 """
 
 import sys
@@ -20,11 +25,13 @@ if sys.version_info < (3, 11):
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
+import tempfile
 import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,12 +63,32 @@ DEMO = (
 )
 # A file of tests stays in one process: they share streams, brokers and Spark's session. tests/conftest.py has the order.
 PYTEST = Step("pytest", ("pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"))
+LICENCES = Step("licences", ("python", "supply/licences.py"))
 CHECKS = (
     Step("ruff check", ("ruff", "check", ".")),
     Step("ruff format", ("ruff", "format", "--check", ".")),
     Step("mypy", ("mypy",)),
     Step("lint-imports", ("lint-imports",)),
+    LICENCES,
     PYTEST,
+    # A fixed seed, which fails the same way everywhere; and a new one each time, which it prints.
+    Step("fuzz", ("python", "tests/fuzz.py", "--seconds", "120", "--seed", "1")),
+    Step("fuzz with a new seed", ("python", "tests/fuzz.py", "--seconds", "60")),
+)
+DOCS = Step(
+    "build the site",
+    (
+        "sphinx-build",
+        "-q",
+        "-W",
+        "--keep-going",
+        "-c",
+        "docs/site",
+        "-d",
+        "build/doctrees",
+        ".",
+        "build/site",
+    ),
 )
 LONG = (
     PYTEST,
@@ -79,16 +106,24 @@ def main(arguments: Sequence[str]) -> int:
     if command in ("help", "--help", "-h"):
         print(__doc__.strip() if __doc__ else "")
         return 0
-    if command not in ("demo", "test", "setup"):
+    if command not in ("demo", "test", "docs", "wheel", "setup", "licences", "hashes"):
         print(f"dev.py: there is no command {command!r}; see: python3 dev.py --help", file=sys.stderr)
         return 2
     if rest and command != "test":
         print(f"dev.py: {command} takes no arguments, but got: {' '.join(rest)}", file=sys.stderr)
         return 2
     try:
+        if command == "hashes":
+            return write_hashes()
         set_up()
+        if command == "licences":
+            return run(LICENCES)
         if command == "demo":
             demo()
+        if command == "docs":
+            return docs()
+        if command == "wheel":
+            return wheel()
         if command == "test":
             return check(rest)
     except Problem as problem:
@@ -115,12 +150,14 @@ def set_up() -> None:
     STAMP.unlink(missing_ok=True)
     if not (have and have.splitlines()[0] == wanted.splitlines()[0] and PYTHON.exists()):
         make_venv()
-    constraints = ("--constraint", "constraints.txt")
+    packages = hashed()
     say("install the build tools")
-    pip("install", *constraints, "pip", *build_requirements())
+    install([packages[name] for name in ("pip", *build_requirements()) if name in packages])
     say("install Tocsin and what it needs (the first time, a minute or more: Spark alone is some 450 MB)")
-    # Without isolation, because pip does not hold the packages of an isolated build to the constraints.
-    pip("install", *constraints, "--no-build-isolation", "--editable", ".[dev]")
+    install(packages.values())
+    # Without isolation, because pip would fetch the packages of an isolated build without looking at their hashes.
+    pip("install", "--no-deps", "--no-build-isolation", "--editable", ".[dev]")
+    pip("check")  # constraints.txt must name everything that pyproject.toml asks for
     if (ROOT / WARM).exists():
         run(
             Step(
@@ -134,7 +171,7 @@ def set_up() -> None:
 
 def stamp() -> str:
     """A fingerprint of what .venv depends on: its path and Python, then the versions to install."""
-    files = [ROOT / "pyproject.toml", ROOT / "constraints.txt"]
+    files = [ROOT / "pyproject.toml", ROOT / "constraints.txt", ROOT / "hashes.txt"]
     try:
         content = b"\0".join(file.read_bytes() for file in files)
     except OSError as problem:
@@ -169,13 +206,47 @@ def make_venv() -> None:
         if subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True).returncode != 0:
             raise Problem("pip is missing; install it, for example: apt install python3-venv python3-pip")
         say("borrow pip from outside (this Python has no ensurepip)")
-        run_pip([sys.executable, "-m", "pip", "--python", str(PYTHON)], "install", "pip")
+        borrowed = [sys.executable, "-m", "pip", "--python", str(PYTHON)]
+        install([entry for name, entry in hashed().items() if name == "pip"] or ["pip"], borrowed)
 
 
 def build_requirements() -> list[str]:
-    """The build requirements of the package, from pyproject.toml."""
+    """The names of the build requirements of the package, from pyproject.toml."""
     with open(ROOT / "pyproject.toml", "rb") as file:
-        return [str(one) for one in tomllib.load(file)["build-system"]["requires"]]
+        wanted = tomllib.load(file)["build-system"]["requires"]
+    return [re.split(r"[\s<>=!~;\[]", one)[0].lower() for one in wanted]
+
+
+def hashed() -> dict[str, str]:
+    """The entries of hashes.txt by name; they must be of the versions in constraints.txt."""
+    text = (ROOT / "hashes.txt").read_text().replace("\\\n", " ")
+    entries = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    found = {entry.partition("==")[0]: entry for entry in entries}
+    pinned = (ROOT / "constraints.txt").read_text().splitlines()
+    wanted = {line.strip() for line in pinned if line.strip() and not line.startswith("#")}
+    if wanted != {entry.split()[0] for entry in entries}:
+        raise Problem("hashes.txt is not of the versions in constraints.txt; run: python3 dev.py hashes")
+    return found
+
+
+def install(entries: Iterable[str], program: Sequence[str] = ()) -> None:
+    """Install packages, each file only if its hash is among those of its entry, and nothing else."""
+    listed = list(entries)
+    if not listed:
+        return
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("\n".join(listed) + "\n")
+        file.flush()
+        hashes = ["--require-hashes"] if all("--hash" in entry for entry in listed) else []
+        chosen = [*hashes, "--no-deps", "--no-build-isolation", "--requirement", file.name]
+        run_pip(list(program) or [str(PYTHON), "-m", "pip"], "install", *chosen)
+
+
+def write_hashes() -> int:
+    """Ask the package index for the hashes of all pinned versions, with the pip of .venv; the result is the exit code."""
+    if not PYTHON.exists():
+        make_venv()
+    return run(Step("hashes", ("python", "supply/hashes.py")))
 
 
 def pip(*arguments: str) -> None:
@@ -212,6 +283,26 @@ def demo() -> None:
         code = run(step)
         if code != 0:
             raise Problem(f"failed: {step.name} (exit code {code})")
+
+
+def docs() -> int:
+    """Build the documentation site anew, and say where it is; the result is the exit code."""
+    shutil.rmtree(ROOT / "build" / "site", ignore_errors=True)
+    code = run(DOCS)
+    say("FAILED: the site" if code else f"the site is in {ROOT / 'build' / 'site' / 'index.html'}")
+    return code
+
+
+def wheel() -> int:
+    """Build the wheels; the result is the exit code."""
+    for folder in (ROOT / "build" / "lib", ROOT / "dist"):
+        shutil.rmtree(folder, ignore_errors=True)  # a file that no longer exists would stay in the wheel
+    say("build the wheel for everywhere")
+    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist", ".")
+    pure = next((ROOT / "dist").glob("*.whl"))
+    return run(
+        Step("build the wheel with compiled kernels", ("python", "packaging/platform_wheel.py", str(pure)))
+    )
 
 
 def check(pytest_arguments: Sequence[str]) -> int:

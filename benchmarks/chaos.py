@@ -1,8 +1,10 @@
 """Does a stream find what a table has, each match once, when its driver and its broker are killed again and again?
 
-A real `tocsin run` reads events from a broker and writes Parquet. Its processes are killed together at random moments: some
-while it starts, most while micro-batches run; the broker is killed and started again; events come out of order, twice, or
-malformed. In the end the same events, each once, are detected as a table, and the counters are held against what was sent.
+A real `tocsin run` reads events from a broker and writes Parquet. Its processes are killed together at random moments: a
+quarter of the times while it starts, a quarter while a checkpoint is written (just after the offsets, the state, the ledger
+or the commit of a micro-batch), the others at any moment; the broker, and on a cluster the workers, are killed and started
+again; events come out of order, twice, or malformed. In the end the same events, each once, are detected as a table, and the
+counters are held against what was sent.
 
     python benchmarks/chaos.py --seconds 600 --kills 20
     python benchmarks/chaos.py --broker kafka --seconds 180 --kills 6
@@ -46,7 +48,12 @@ NAMES = ("Through", "LeftOpen", "Entered")
 LONGEST = 300  # maximum seconds of a life, even on a slow machine
 PATIENCE = 2  # times `--seconds`, plus one life: how long to wait for further kills
 FINISHED = (0, 0, 1, 2, 4)  # micro-batches that the other lives finish at least
-EARLY = 0.2  # the share of lives that end before their first micro-batch begins
+STARTING, WRITING, ANY = "start-up", "checkpointing", "any moment"
+# When lives end, in turn: half of them during start-up or checkpointing.
+MOMENTS = (ANY, STARTING, ANY, WRITING)
+START = 8.0  # seconds that a start takes, until one was measured
+# What is written last in a micro-batch, in this order: a kill strikes just after one of them has changed.
+STEPS = ("offsets", "state", "tocsin/ledger", "commits")
 # A life of half a minute is too short for Java's optimising compiler to pay off; it would take half of the machine.
 JAVA = {"driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
 MOST_STOPS = 5
@@ -93,6 +100,7 @@ class Chaos:
         self.story = Story(Random(random.random()))
         self.kills = self.restarts = self.worker_kills = 0
         self.in_batches = 0  # kills while a micro-batch ran
+        self.moments: Counter[str] = Counter()  # kills by the moment that was chosen
         # How often the pipeline gave up by itself, as when a busy machine is too slow for Spark.
         self.stops = 0
         self.enough = False
@@ -144,8 +152,9 @@ class Chaos:
     def _live_and_die(self, seconds: float) -> None:
         """Start the pipeline and kill it after about `seconds`."""
         began, before = time.monotonic(), self._planned()
-        early = self._started_in > 0 and self.random.random() < EARLY
-        end = began + (self.random.uniform(0, self._started_in) if early else LONGEST)
+        moment = MOMENTS[self.kills % len(MOMENTS)]
+        early = moment == STARTING
+        end = began + (self.random.uniform(0, self._started_in or START) if early else LONGEST)
         log = self.folder / f"life-{self.kills + self.stops}.log"
         with log.open("wb") as file:
             life = self._start("pipeline.toml", file)
@@ -157,18 +166,22 @@ class Chaos:
                 # Some die in their first micro-batch, the others later, so even a slow machine makes progress.
                 done = self._committed() + self.random.choice(FINISHED)
                 self._wait(life, lambda: self._committed() >= done, began + LONGEST)
-                left = max(3.0, 2 * (seconds - (time.monotonic() - began)))
-                self._wait(life, lambda: False, time.monotonic() + self.random.uniform(0, left))
+                if moment == WRITING:
+                    self._wait_for_a_step(life, began + LONGEST)
+                else:
+                    left = max(3.0, 2 * (seconds - (time.monotonic() - began)))
+                    self._wait(life, lambda: False, time.monotonic() + self.random.uniform(0, left))
             if life.poll() is not None:
                 self._stopped(log)
                 return
         finally:
             kill_session(life)
         self.kills += 1
+        self.moments[moment] += 1
         begun, open = self._planned() - before, self._planned() > self._committed()
         self.in_batches += open and begun > 0
         print(
-            f"kill {self.kills}: after {time.monotonic() - began:.1f} s, {begun} micro-batches begun",
+            f"kill {self.kills} ({moment}): after {time.monotonic() - began:.1f} s, {begun} micro-batches begun",
             "(one was open)" if open else "",
             file=sys.stderr,
             flush=True,
@@ -179,6 +192,23 @@ class Chaos:
         while not (found := done()) and life.poll() is None and time.monotonic() < until:
             time.sleep(0.02)
         return found
+
+    def _wait_for_a_step(self, life: subprocess.Popen[bytes], until: float) -> None:
+        """Wait until one step of writing a checkpoint has just been made, and up to a tenth of a second more."""
+        step = self.random.choice(STEPS)
+        before = self._written(step)
+        while self._written(step) == before and life.poll() is None and time.monotonic() < until:
+            time.sleep(0.002)
+        time.sleep(self.random.choice((0.0, 0.0, self.random.uniform(0, 0.1))))
+
+    def _written(self, step: str) -> int:
+        """When a folder of the checkpoint, or one of those in it, was last changed."""
+        folder = self.folder / "checkpoint" / step
+        inner = folder.glob("*/*") if step == "state" else ()
+        try:
+            return max(one.stat().st_mtime_ns for one in (folder, *inner))
+        except OSError:  # it is not there yet, or a file of it has gone meanwhile
+            return 0
 
     def _strike_others(self) -> None:
         """Kill the broker or a worker now and then, and start it again."""
@@ -216,6 +246,7 @@ class Chaos:
         # A killed process cannot clean up, so everything it leaves behind is kept inside the folder of the run.
         environment = os.environ | {"TMPDIR": str(temporary), "SPARK_LOCAL_DIRS": str(temporary)}
         command = [sys.executable, "-c", TOCSIN, "run", str(self.folder / file), *words]
+        command.append("--allow-spark-settings")  # for a cluster, and for the jars of Kafka
         return subprocess.Popen(
             command, stdout=log, stderr=subprocess.STDOUT, env=environment, start_new_session=True
         )
@@ -294,6 +325,7 @@ path = "right"
         told = sum(found.values()) == sum(report["matches"].values()) and dead == story.dead
         return {
             "kills": self.kills,
+            "kills_by_moment": dict(self.moments),
             "kills_in_micro_batches": self.in_batches,
             "broker_restarts": self.restarts,
             "stopped_by_itself": self.stops,

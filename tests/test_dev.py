@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ensurepip
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -29,7 +31,7 @@ optional-dependencies = { dev = [] }
 BACKEND = '''
 import zipfile
 
-PROGRAMS = ["tocsin", "ruff", "mypy", "lint-imports", "pytest"]
+PROGRAMS = ["tocsin", "ruff", "mypy", "lint-imports", "pytest", "sphinx-build"]
 FILES = {
     "stand_in.py": """
 import os, pathlib, sys
@@ -68,12 +70,15 @@ print("CALLED simulate", *sys.argv[1:], flush=True)
 sys.exit(3 if "simulate" in os.environ.get("FAIL", "") else 0)
 """
 
-MANY_CASES = """
-import os, sys
+# Stands in for a script of the repository.
+SCRIPT = """
+import os, pathlib, sys
 
-print("CALLED many_cases", *sys.argv[1:], flush=True)
-sys.exit(3 if "many_cases" in os.environ.get("FAIL", "") else 0)
+name = pathlib.Path(sys.argv[0]).stem
+print("CALLED", name, *sys.argv[1:], flush=True)
+sys.exit(3 if name in os.environ.get("FAIL", "").split() else 0)
 """
+SCRIPTS = ("tests/many_cases.py", "tests/fuzz.py", "supply/licences.py", "supply/hashes.py")
 
 UP_TO_DATE = "==> set-up is up to date\n"
 
@@ -85,12 +90,14 @@ def project(folder: Path) -> Path:
     shutil.copy(REPOSITORY / ".ci" / "run", folder / ".ci")
     (folder / "pyproject.toml").write_text(PYPROJECT)
     (folder / "constraints.txt").touch()
+    (folder / "hashes.txt").touch()
     (folder / "backend.py").write_text(BACKEND)
     example = folder / "examples" / "active_office"
     example.mkdir(parents=True)
     (example / "simulate.py").write_text(SIMULATE)
-    (folder / "tests").mkdir()
-    (folder / "tests" / "many_cases.py").write_text(MANY_CASES)
+    for script in SCRIPTS:
+        (folder / script).parent.mkdir(exist_ok=True)
+        (folder / script).write_text(SCRIPT)
     return folder
 
 
@@ -123,7 +130,7 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_help_names_the_commands(arguments: list[str]) -> None:
     ran = dev(REPOSITORY, *arguments)
     assert ran.returncode == 0
-    for command in ("demo", "test", "test --long", "setup"):
+    for command in ("demo", "test", "test --long", "docs", "wheel", "setup", "licences", "hashes"):
         assert f"python3 dev.py {command}" in ran.stdout
 
 
@@ -151,9 +158,12 @@ def test_the_checks_all_run_and_pytest_gets_the_arguments(ready: Path) -> None:
         "ruff format --check .",
         "mypy",
         "lint-imports",
+        "licences",
         "pytest -n 2 --dist loadfile --no-loadscope-reorder -k a or b --help",
+        "fuzz --seconds 120 --seed 1",
+        "fuzz --seconds 60",
     ]
-    assert ran.stdout.endswith("==> all 5 checks passed\n")
+    assert ran.stdout.endswith("==> all 8 checks passed\n")
 
 
 @pytest.mark.slow
@@ -174,7 +184,7 @@ def test_what_does_not_fit_into_ci_runs_instead_of_the_checks(ready: Path) -> No
 def test_failed_checks_are_named_and_the_others_still_run(ready: Path) -> None:
     ran = dev(ready, "test", FAIL="mypy pytest")
     assert ran.returncode == 1
-    assert len(called(ran)) == 5
+    assert len(called(ran)) == 8
     assert ran.stdout.endswith("==> FAILED: mypy, pytest\n")
 
 
@@ -189,6 +199,19 @@ def test_ci_runs_the_checks_from_anywhere(ready: Path) -> None:
 
 
 @pytest.mark.slow
+def test_docs_builds_the_site_anew(ready: Path) -> None:
+    old = ready / "build" / "site" / "gone.html"
+    old.parent.mkdir(parents=True)
+    old.touch()
+    ran = dev(ready, "docs")
+    (command,) = called(ran)
+    assert command.startswith("sphinx-build ")
+    assert "-W" in command.split()  # a broken link is a warning of Sphinx
+    assert (ran.returncode, old.exists()) == (0, False)
+    assert "build/site/index.html" in ran.stdout
+    assert dev(ready, "docs", FAIL="sphinx-build").returncode == 3
+
+
 def test_the_demo_makes_its_events_once(ready: Path) -> None:
     data = ready / "examples" / "active_office" / "data"
     failed = dev(ready, "demo", FAIL="simulate")
@@ -208,7 +231,7 @@ def test_changed_versions_are_installed_into_the_same_environment(ready: Path) -
     mine.touch()
     (ready / "constraints.txt").write_text("# changed\n")
     ran = dev(ready, "setup")
-    assert "make" not in ran.stdout
+    assert "make .venv" not in ran.stdout
     assert "==> set-up done" in ran.stdout
     assert mine.exists()
     assert dev(ready, "setup").stdout == UP_TO_DATE
@@ -221,7 +244,7 @@ def test_a_half_made_environment_is_rebuilt(ready: Path) -> None:
     next(ready.glob(".venv/lib/*/site-packages/pip/__init__.py")).unlink()
     ran = dev(ready, "test")
     assert ran.stdout.startswith("==> rebuild .venv\n")
-    assert (ran.returncode, len(called(ran))) == (0, 5)
+    assert (ran.returncode, len(called(ran))) == (0, 8)
 
 
 @pytest.mark.slow
@@ -231,7 +254,7 @@ def test_a_moved_folder_gets_a_new_environment(ready: Path, tmp_path: Path) -> N
     ran = dev(moved, "test")
     assert ran.stdout.startswith("==> rebuild .venv\n")
     assert str(ready) not in (moved / ".venv" / "bin" / "ruff").read_text()
-    assert (ran.returncode, len(called(ran))) == (0, 5)
+    assert (ran.returncode, len(called(ran))) == (0, 8)
 
 
 @pytest.mark.slow
@@ -245,7 +268,7 @@ def test_a_python_without_ensurepip_borrows_pip(tmp_path: Path) -> None:
     folder = project(tmp_path / "project")
     ran = dev(folder, "test", PYTHONPATH=str(hidden), PIP_FIND_LINKS=str(bundled))
     assert "==> borrow pip from outside" in ran.stdout
-    assert (ran.returncode, len(called(ran))) == (0, 5)
+    assert (ran.returncode, len(called(ran))) == (0, 8)
 
 
 @pytest.mark.slow
@@ -254,8 +277,65 @@ def test_without_a_network_one_line_says_so(tmp_path: Path) -> None:
     (folder / "pyproject.toml").write_text(
         PYPROJECT.replace("requires = []", 'requires = ["no-such-package"]')
     )
+    (folder / "constraints.txt").write_text("no-such-package==1\n")
+    (folder / "hashes.txt").write_text(f"no-such-package==1 --hash=sha256:{'0' * 64}\n")
     # Port 9 of this machine: nobody answers there.
     ran = dev(folder, "setup", PIP_NO_INDEX="0", PIP_INDEX_URL="http://127.0.0.1:9/")
     assert ran.returncode == 1
     assert ran.stderr.splitlines()[-1].startswith("dev.py: the packages cannot be downloaded: no network")
     assert not (folder / ".venv" / "tocsin-stamp").exists()
+
+
+@pytest.mark.slow
+def test_licences_and_hashes_have_commands(ready: Path) -> None:
+    assert called(dev(ready, "licences")) == ["licences"]
+    assert dev(ready, "licences", FAIL="licences").returncode == 3
+    assert called(dev(ready, "hashes")) == ["hashes"]
+
+
+WHEEL_NAME = "tiny-1.0-py3-none-any.whl"
+
+
+def tiny_wheel(folder: Path) -> str:
+    """Make a package to install; returns its SHA-256."""
+    files = {
+        "tiny.py": "",
+        "tiny-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n",
+        "tiny-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "tiny-1.0.dist-info/RECORD": "",
+    }
+    folder.mkdir()
+    with zipfile.ZipFile(folder / WHEEL_NAME, "w") as wheel:
+        for path, text in files.items():
+            wheel.writestr(path, text)
+    return hashlib.sha256((folder / WHEEL_NAME).read_bytes()).hexdigest()
+
+
+@pytest.mark.slow
+def test_a_package_with_another_hash_is_not_installed(tmp_path: Path) -> None:
+    folder = project(tmp_path / "project")
+    right = tiny_wheel(tmp_path / "wheels")
+    (folder / "constraints.txt").write_text("tiny==1.0\n")
+    ran = dev(folder, "setup")
+    assert ran.returncode == 1
+    assert ran.stderr.endswith(
+        "hashes.txt is not of the versions in constraints.txt; run: python3 dev.py hashes\n"
+    )
+    (folder / "hashes.txt").write_text(f"tiny==1.0 \\\n    --hash=sha256:{'0' * 64}\n")
+    ran = dev(folder, "setup", PIP_FIND_LINKS=str(tmp_path / "wheels"))
+    assert ran.returncode == 1
+    assert "DO NOT MATCH THE HASHES" in ran.stderr
+    assert not list(folder.glob(".venv/lib/*/site-packages/tiny.py"))
+    (folder / "hashes.txt").write_text(f"tiny==1.0 \\\n    --hash=sha256:{right}\n")
+    ran = dev(folder, "setup", PIP_FIND_LINKS=str(tmp_path / "wheels"))
+    assert ran.returncode == 0, ran.stderr
+    assert list(folder.glob(".venv/lib/*/site-packages/tiny.py"))
+
+
+def test_every_pinned_version_has_hashes() -> None:
+    pinned = [line for line in (REPOSITORY / "constraints.txt").read_text().splitlines() if "==" in line]
+    listed = (REPOSITORY / "hashes.txt").read_text()
+    assert [line.split()[0] for line in listed.splitlines() if "==" in line] == pinned
+    assert "://" not in listed
+    entries = listed.replace("\\\n", " ").splitlines()
+    assert all("--hash=sha256:" in entry for entry in entries if not entry.startswith("#"))

@@ -1,4 +1,22 @@
-"""Tocsin detects composite events on Apache Spark."""
+"""Tocsin detects composite events on Apache Spark.
+
+| name | what it does |
+|---|---|
+| `detect`, `route` | find patterns in a table, files or a stream; how that is done |
+| `why` | how far partial matches of one key got, and what ended them |
+| `replay` | find patterns in events as they arrived |
+| `explain`, `check`, `parse` | what a pattern means and costs; what is odd about it; its value |
+| `event` | patterns built in Python |
+| `sent`, `deliver` | the events that patterns sent, and how a receiver takes them |
+| `watch` | observe a stream |
+| `Service` | publish and subscribe in one process |
+| `local_session` | a Spark session with settings that suit detection |
+| `Catalog`, `EventType` | event types |
+| `Columns`, `Run`, `Stream`, `Rules`, `Replay` | options of `detect` and `replay` |
+| `Route`, `TocsinError`, `PatternErrors` | what is returned and raised |
+
+`help(tocsin.detect)` says more of each.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tocsin.errors import PatternErrors as PatternErrors
     from tocsin.errors import TocsinError as TocsinError
+    from tocsin.errors import TocsinWarning as TocsinWarning
     from tocsin.events import Catalog as Catalog
     from tocsin.events import EventType as EventType
     from tocsin.explain import check as check
@@ -19,6 +38,7 @@ if TYPE_CHECKING:
     from tocsin.spark.deliver import deliver as deliver
     from tocsin.spark.detect import detect as detect
     from tocsin.spark.detect import route as route
+    from tocsin.spark.flat import flat as flat
     from tocsin.spark.options import Columns as Columns
     from tocsin.spark.options import Replay as Replay
     from tocsin.spark.options import Rules as Rules
@@ -28,6 +48,7 @@ if TYPE_CHECKING:
     from tocsin.spark.sent import sent as sent
     from tocsin.spark.session.session import local_session as local_session
     from tocsin.spark.watch import watch as watch
+    from tocsin.spark.why import why as why
 
 __version__ = "0.1.0"
 
@@ -44,17 +65,20 @@ _HOMES = {
     "Service": "tocsin.service",
     "Stream": "tocsin.spark.options",
     "TocsinError": "tocsin.errors",
+    "TocsinWarning": "tocsin.errors",
     "check": "tocsin.explain",
     "deliver": "tocsin.spark.deliver",
     "detect": "tocsin.spark.detect",
     "event": "tocsin.languages.binding",
     "explain": "tocsin.explain",
+    "flat": "tocsin.spark.flat",
     "local_session": "tocsin.spark.session.session",
     "parse": "tocsin.languages.registry",
     "replay": "tocsin.spark.replay",
     "route": "tocsin.spark.detect",
     "sent": "tocsin.spark.sent",
     "watch": "tocsin.spark.watch",
+    "why": "tocsin.spark.why",
 }
 __all__ = ["__version__", *_HOMES]
 
@@ -66,4 +90,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

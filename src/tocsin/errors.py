@@ -179,6 +179,24 @@ class ServiceError(TocsinError, RuntimeError):
         super().__init__("subscriber-failed", message, None, hint)
 
 
+class TocsinWarning(UserWarning):
+    """Something that is allowed, and is probably not what was meant.
+
+    >>> print(TocsinWarning("never-occurs", "no event is of the type 'A'", "did you mean 'B'?"))
+    never-occurs: no event is of the type 'A'
+    hint: did you mean 'B'?
+    """
+
+    def __init__(self, code: str, message: str, hint: str | None = None) -> None:
+        super().__init__(code, message, hint)
+        self.code = code
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}" + (f"\nhint: {self.hint}" if self.hint else "")
+
+
 def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
     """A hint that names the closest known spelling, or `otherwise` with the choices.
 
@@ -192,3 +210,12 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
     if otherwise:
         return otherwise
     return "known: " + ", ".join(choices[:12]) + (", …" if len(choices) > 12 else "") if choices else ""
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number of things, as in `1 match` and `2 matches`; by default several end in `s`.
+
+    >>> counted(1, "event"), counted(0, "event"), counted(1234, "match", "matches")
+    ('1 event', '0 events', '1,234 matches')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -134,7 +134,7 @@ def test_unify_asks_only_where_both_sides_know() -> None:
 
 
 def test_a_condition_on_the_whole_cannot_be_asked_of_one_event() -> None:
-    with pytest.raises(TypeError, match="compares constituents"):
+    with pytest.raises(TypeError, match="asks about constituents"):
         truth(Compare(RoleAttribute("A", "k"), EQ, Literal(1)))
 
 

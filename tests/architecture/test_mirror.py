@@ -60,4 +60,4 @@ def _is_test_module(name: str) -> bool:
 
 def test_helpers_lie_in_support() -> None:
     modules = {file.name for file in TESTS.glob("*.py") if not file.name.startswith("test_")}
-    assert modules == {"conftest.py", "many_cases.py"}
+    assert modules == {"conftest.py", "fuzz.py", "many_cases.py"}

@@ -57,9 +57,9 @@ def test_a_table_of_matches(spark: object, doors: Path, capsys: pytest.CaptureFi
 
 def test_json_lines_have_everything(spark: object, doors: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = _run(capsys, PAIRS, "--from", doors, "--key", "room", "--output", "jsonl", "--limit", 1)
-    assert (code, err) == (0, "the first 1 matches; --limit N shows more\n")
+    assert (code, err) == (0, "the first match; --limit N shows more\n")
     (row,) = [json.loads(line) for line in out.splitlines()]
-    assert (row["key"], row["start"], row["variables"]) == (2, "2024-01-01T00:00:02+00:00", {"x": "2"})
+    assert (row["room"], row["start"], row["variables"]) == (2, "2024-01-01T00:00:02+00:00", {"x": "2"})
     assert [event["role"] for event in row["constituents"]] == ["Open", "Close"]
 
 
@@ -89,7 +89,22 @@ def test_events_of_one_type_and_an_option(
 
 
 def test_no_match_is_an_empty_answer(spark: object, doors: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run(capsys, "[Open];[Nothing]", "--from", doors) == (0, "", "no match\n")
+    code, out, err = _run(capsys, "[Open];[Nothing]", "--from", doors)
+    assert (code, out) == (0, "")
+    assert err == (
+        "warning: never-occurs: no event is of the type 'Nothing'\n"
+        "hint: types that occur: 'Open'; events.groupBy('type').count() shows all types\nno match\n"
+    )
+
+
+def test_rows_that_lack_something_are_left_out_if_asked(
+    spark: object, doors: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doors.write_text(DOORS + ",Open,9,\n")
+    code, _, err = _run(capsys, "[Open];[Close]", "--from", doors)
+    assert code != 0
+    assert "no time in column 'time'" in err
+    assert _run(capsys, "[Open];[Close]", "--from", doors, "--unreadable", "drop")[0] == 0
 
 
 @pytest.mark.parametrize(

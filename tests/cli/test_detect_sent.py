@@ -103,15 +103,18 @@ def test_a_key_a_source_and_a_limit(spark: object, folder: Path, capsys: pytest.
     (folder / "flight.csv").write_text(FLIGHT.replace("source", "device"))
     given = ("--source", "device", "--key", "type", "--limit", "1", "--output", "jsonl")
     code, out, err = _run(capsys, 'repeat {push(*) {<source = "INS.out1">}}', "--language", "ecl", *given)
-    assert (code, err) == (0, "the first 1 rows; --limit N shows more\n")
+    assert (code, err) == (0, "the first row; --limit N shows more\n")
     (row,) = _rows(out)
-    assert (row["key"], row["output"]["forwarded"]["SourceID"]) == ("Notify", 2)
+    assert (row["type_"], row["output"]["forwarded"]["SourceID"]) == ("Notify", 2)
 
 
 @pytest.mark.spark
 @pytest.mark.slow
 def test_nothing_is_sent(spark: object, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run(capsys, "repeat {push(x) {Nothing}}", "--language", "ecl") == (0, "", "no row\n")
+    code, out, err = _run(capsys, "repeat {push(x) {Nothing}}", "--language", "ecl")
+    assert (code, out) == (0, "")
+    assert err.startswith("warning: never-occurs: no event is of the type 'Nothing'\n")
+    assert err.endswith("no row\n")
 
 
 @pytest.mark.spark

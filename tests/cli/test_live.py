@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 
 import pytest
 from rich.console import Console
 
-from tocsin.cli.live import Live, _span
+from tocsin.cli.display.live import Live, _span
 from tocsin.spark.observe.counters import Counters
 from tocsin.spark.observe.record import Seen
 from tocsin.spark.pipeline.report.progress import Lines
@@ -77,3 +78,27 @@ def test_the_live_view_adds_up() -> None:
 )
 def test_spans_have_at_most_two_units(seconds: float | None, words: str) -> None:
     assert _span(seconds) == words
+
+
+def test_a_stream_that_goes_on_is_shown_with_its_totals_and_latest_matches() -> None:
+    console = Console(file=StringIO(), width=120)
+    live = Live(console)
+    live.resume({"doors": Counters(10, 10, 0, 0, 0)}, {"Left": 5, "Through": 0, "Came": 2})
+    live.batch(replace(SEEN, alerts=[f"Left  at {n}" for n in range(20)]))
+    console.print(live._view())
+    shown = [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+    assert any(line.startswith("doors   1,210  1,010") for line in shown)
+    assert "Left                8            3" in shown
+    assert "Came                2            0" in shown
+    assert shown[shown.index("latest matches") + 1 : -1] == [f"  Left  at {n}" for n in range(12, 20)]
+
+
+def test_many_subscriptions_are_counted_in_the_live_view() -> None:
+    console = Console(file=StringIO(), width=120)
+    live = Live(console)
+    live.resume({}, {f"Rule{n}": n for n in range(300)})
+    live.batch(SEEN)
+    console.print(live._view())
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert len(shown.splitlines()) < 40
+    assert "282 others" in shown

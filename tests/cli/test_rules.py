@@ -78,9 +78,12 @@ def test_changes_are_written_in_their_order_and_listed(
     [
         (("add", "Fire", "[Smoke];[Heat(tmep > 60)]"), "unknown-attribute: Heat has no attribute 'tmep'"),
         (("add", "Fire", "[Smoke"), "open-bracket: "),
-        (("add", "Alarm", "[Smoke]"), "rule-there: there is a rule 'Alarm' already"),
-        (("replace", "Alarms", "[Smoke]"), "no-rule: there is no rule 'Alarms'\nhint: did you mean 'Alarm'?"),
-        (("remove", "Fire"), "no-rule: there is no rule 'Fire'"),
+        (("add", "Alarm", "[Smoke]"), "duplicate-name: there is a rule 'Alarm' already"),
+        (
+            ("replace", "Alarms", "[Smoke]"),
+            "unknown-rule: there is no rule 'Alarms'\nhint: did you mean 'Alarm'?",
+        ),
+        (("remove", "Fire"), "unknown-rule: there is no rule 'Fire'"),
         (("add", "Fire", "repeat {push(x) {A}}", "--language", "ecl"), "other-language: "),
         (("add", "Fire", "[Smoke]", "--option", "restart=never"), "bad-option: "),
     ],
@@ -117,5 +120,5 @@ def test_before_there_is_a_query_only_the_text_is_checked(
     code, _, err = run(capsys, "list", tmp_path / "rule")
     assert (code, err) == (
         2,
-        f"no-folder: there is no folder {tmp_path / 'rule'}\nhint: did you mean 'rules'?\n",
+        f"no-file: there is no folder {tmp_path / 'rule'}\nhint: did you mean 'rules'?\n",
     )

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from tocsin.cli import main
-from tocsin.cli.progress import Steps
+from tocsin.cli.display.progress import Steps
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,7 +62,7 @@ def test_mistakes_go_to_standard_error(
 
 def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(tmp_path / "none.toml")]) == 2
-    assert capsys.readouterr().err == f"missing-file: there is no file {tmp_path / 'none.toml'}\n"
+    assert capsys.readouterr().err == f"no-file: there is no file {tmp_path / 'none.toml'}\n"
 
 
 @pytest.mark.spark

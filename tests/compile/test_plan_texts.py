@@ -32,7 +32,7 @@ def test_patterns_report_matches_under_their_names() -> None:
 
 def test_patterns_of_several_languages_are_one_plan() -> None:
     texts = [
-        NamedText(language("core"), "x", "[A];[B]"),
+        NamedText(language("core"), "x", "[A];[B]", {"restart": "always"}),
         NamedText(language("pretty"), "y", '"A" followed by "B"'),
     ]
     planned = plan_texts(texts, KnownEvents())

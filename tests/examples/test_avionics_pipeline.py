@@ -52,4 +52,4 @@ def test_the_pipeline_sends_what_the_correlations_send(spark: SparkSession, tmp_
     assert report.composites["RedundantSensors"].read == len(passages["RedundantSensors"].outcome.outputs)
     assert report.warnings == ()
     steering = pq.read_table(folder / "out" / "matches" / "ModalSteering.Steering")
-    assert {"id", "type", "time", "source", "key", "heading"} <= set(steering.column_names)
+    assert {"id", "type", "time", "source", "aircraft", "heading"} <= set(steering.column_names)

@@ -54,6 +54,7 @@ def test_a_printed_pattern_reads_back(pattern: Pattern) -> None:
         "C1 := ([A];[B]);\n[C1]",
         "[A] where A.x = A.y AND NOT A.x = 1",
         "[A] with detection = probabilistic(0.95), distribution = minimum-load",
+        "['pay-ok'];[4624]['it''s'(`unit price` > 1 AND user.id = $x)] where 'pay-ok'.`in` = 4624.user.id",
         "[A];[B] with matches = leftmost, take = first 3, detection = guaranteed",
         "[A] with matches = any",
         "[A] with take = count",
@@ -70,8 +71,6 @@ def named(name: str) -> Atom:
 @pytest.mark.parametrize(
     "subscription",
     [
-        Subscription(named("in")),
-        Subscription(named("Event A")),
         Subscription(named("")),
         Subscription(named("A"), (Definition("where", named("A")),)),
         Subscription(Atom((EventSpec("A", Unify("x")),))),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from support.calls import detect
 from support.on_spark import READING, expected_in, found_in, modest, named, table_of, typed
-from support.strategies import SECOND, VALUES, dice, subscription, subscriptions, trace, traces
+from support.strategies import SECOND, VALUES, dice, subscription, subscriptions, trace, traces, with_limits
 from tocsin.algebra.tokens import semantics
 from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.automata import execute
@@ -117,7 +117,7 @@ def test_a_stream_finds_what_the_reference_finds(spark: SparkSession) -> None:
     streams = [trace(draw, max_size=10, keys=(None,)) for _ in range(12)]
     many: list[Subscription] = []
     while len(many) < 25:
-        many += modest([one for one in [subscription(draw)] if typed(one)], streams)
+        many += modest([one for one in [with_limits(draw, subscription(draw))] if typed(one)], streams)
     assert len(many) * len(streams) >= 200
     asked = partial(detect, pattern=named(many), delay=f"{DELAY}s", ahead="any", shards=2, **READING)
     rows = streamed(

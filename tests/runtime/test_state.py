@@ -58,7 +58,7 @@ def test_the_layout_is_the_one_that_is_written_down() -> None:
 def test_another_version_is_refused_and_says_what_to_do() -> None:
     older = encoding.encode(state.to_plain(waiting()), kind="state", version=state.VERSION - 1)
     with pytest.raises(
-        InputError, match=r"checkpoint-version: this state was written by version 5(.|\n)*hint: go on with"
+        InputError, match=r"checkpoint-version: this state was written by version 6(.|\n)*hint: go on with"
     ):
         state.from_bytes(older)
 

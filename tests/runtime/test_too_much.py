@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+
 import pytest
 
 from tocsin.automata import execute
@@ -31,3 +33,17 @@ def test_more_partial_matches_than_allowed_are_refused(limit: int) -> None:
 def test_as_many_as_allowed_are_not() -> None:
     """Each event begins a partial match; none ends."""
     assert execute.Session([parse("[A][B] with matches = any")], limit=40).feed(events(40), FOREVER) == [[]]
+
+
+@pytest.mark.slow
+def test_every_subset_of_a_repetition_ends_with_the_limit_not_with_the_memory() -> None:
+    """One event completes 2^n matches of up to n events: far below the limit on matches they take gigabytes."""
+    types = ["A", *["B"] * 26, "C"]
+    trace = [Event(n, frozenset({t}), Interval(n * SECOND, n * SECOND)) for n, t in enumerate(types)]
+    session = execute.Session([parse("[A][B]*[C] with matches = any")], limit=5_000_000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(LimitError) as refused:
+        session.feed(trace, FOREVER)
+    assert refused.value.code == "too-many-matches"
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2_000_000  # kilobytes
+    assert "take = count" in str(refused.value.hint)

@@ -15,6 +15,7 @@ from tocsin.errors import InputError, PatternErrors, ServiceError
 from tocsin.events import Catalog, Composite, Event, EventType, Interval
 from tocsin.languages.core import parse
 from tocsin.service import Service, SubscriptionOptions
+from tocsin.values import Time
 
 MINUTE = 60_000_000
 TYPES = [
@@ -114,7 +115,8 @@ def test_times_come_in_three_forms(service: Service) -> None:
         "Login", at=datetime(2004, 1, 31, 19, tzinfo=UTC), since=datetime(2004, 1, 31, 18, tzinfo=UTC)
     )
     assert texts.interval == dates.interval == Interval(1_075_575_600_000_000, 1_075_575_600_000_000)
-    assert texts.attributes == dates.attributes == {"since": "2004-01-31T18:00:00"}
+    assert texts.attributes == dates.attributes == {"since": Time(1_075_572_000_000_000)}
+    assert str(texts.attributes["since"]) == "2004-01-31T18:00:00"
     with pytest.raises(InputError, match="timestamp"):
         service.create_event("Login", at=0, since=True)
 

@@ -48,9 +48,9 @@ def test_events_of_a_key_are_matched_among_themselves(events: DataFrame) -> None
     ]
 
 
-def test_several_key_columns_make_a_struct(events: DataFrame) -> None:
+def test_several_key_columns_keep_their_names(events: DataFrame) -> None:
     found = detect(events, "[A]", tocsin.Columns(time_unit="s"), time="t", key=["key", "v"]).collect()
-    assert sorted((row.key.key, row.key.v) for row in found) == [("x", 5), ("y", 7)]
+    assert sorted((row.key, row.v) for row in found) == [("x", 5), ("y", 7)]
 
 
 def test_match_ids_stay_the_same_whatever_the_partitions_and_the_name(

@@ -83,7 +83,7 @@ def test_constants_share_one_table(events: DataFrame) -> None:
     ]
     sent = tocsin.sent(found, "constant")
     assert types_of(sent) == {
-        "id": "string", "type": "string", "time": "timestamp", "source": "string", "key": "string", "value": "string",
+        "id": "string", "type": "string", "time": "timestamp", "source": "string", "value": "string",
     }  # fmt: skip
     assert {row.value for row in sent.collect()} == {"x", "low fuel", "7"}
 
@@ -95,9 +95,7 @@ def test_made_events_have_the_types_of_columns_and_constants(events: DataFrame) 
     found = detect(frame, f"repeat {{push(Made {{{fields}, {constants}}}) {{A}}}}")
     sent = tocsin.sent(found, "Made")
     own = {
-        name: type
-        for name, type in types_of(sent).items()
-        if name not in ("id", "type", "time", "source", "key")
+        name: type for name, type in types_of(sent).items() if name not in ("id", "type", "time", "source")
     }
     assert own == {
         "n": "int", "x": "double", "at": "timestamp", "price": "decimal(6,2)", "room": "string", "us": "bigint",
@@ -105,7 +103,7 @@ def test_made_events_have_the_types_of_columns_and_constants(events: DataFrame) 
     }  # fmt: skip
     first = sent.orderBy("time").first()
     assert first.asDict() == {
-        "id": first.id, "type": "Made", "time": first.at, "source": "pattern", "key": None,
+        "id": first.id, "type": "Made", "time": first.at, "source": "pattern",
         "n": 5, "x": 1.5, "at": first.at, "price": first.price, "room": "r1", "us": 1_000_000,
         "whole": 3, "real": 1.5, "sure": True, "text": "t", "from": "GPS.out", "kind": "A",
     }  # fmt: skip
@@ -123,20 +121,20 @@ def test_a_forwarded_event_has_all_that_is_carried(events: DataFrame) -> None:
     found = detect(events, "repeat {push(*) {<x > 2>}}")
     assert told(found) == [([3], "push", "A", None), ([5], "push", "B", None)]
     sent = tocsin.sent(found, "forwarded").orderBy("time")
-    # `source` and `key` are those of what was sent; the event's own have a `_` behind them.
-    assert sent.columns == ["id", "type", "time", "source", "key", "source_", "key_", "n", "x", "room"]
+    # `source` is that of what was sent; the event's own has a `_` behind it.
+    assert sent.columns == ["id", "type", "time", "source", "source_", "key", "n", "x", "room"]
     assert [(row.type, row.source_, row.n) for row in sent.collect()] == [
         ("A", "GPS.out", 7),
         ("B", "INS.out", 9),
     ]
     fewer = detect(events, "repeat {push(*) {<x > 2>}}", attributes=["n"])
-    assert tocsin.sent(fewer, "forwarded").columns[5:] == ["n"]
+    assert tocsin.sent(fewer, "forwarded").columns[4:] == ["n"]
 
 
 def test_events_without_attributes_are_found_by_their_type(events: DataFrame) -> None:
     found = detect(events, "repeat {push(Empty {}) {A}}")
     assert "output" not in found.columns
-    assert tocsin.sent(found, "Empty").columns == ["id", "type", "time", "source", "key"]
+    assert tocsin.sent(found, "Empty").columns == ["id", "type", "time", "source"]
     assert tocsin.sent(found, "Empty").count() == 2
     assert tocsin.sent(detect(events, "repeat {push(*) {A}}", attributes=[]), "A").count() == 2
 
@@ -259,10 +257,10 @@ def test_what_is_pushed_has_the_declared_types(flight: DataFrame) -> None:
         ([5], "push", "Notify", None),
     ]
     forwarded, made = tocsin.sent(found, "DataNotify"), tocsin.sent(found, "Notify")
-    assert types_of(forwarded.drop("id", "type", "time", "source", "key")) == {
+    assert types_of(forwarded.drop("id", "type", "time", "source")) == {
         "SourceID": "smallint", "Value": "float", "ok": "boolean",
     }  # fmt: skip
-    assert types_of(made.drop("id", "type", "time", "source", "key")) == {"SourceID": "smallint"}
+    assert types_of(made.drop("id", "type", "time", "source")) == {"SourceID": "smallint"}
     row = forwarded.first()
     assert (row.source, row.SourceID, row.Value, row.ok) == ("Latest", 12, 2.5, False)
     assert [(row.type, row.SourceID) for row in made.collect()] == [("Notify", 15)]
@@ -289,7 +287,7 @@ def test_without_event_types_the_columns_decide(flight: DataFrame) -> None:
     assert told(found) == [([2], "push", "DataNotify", "b"), ([5], "push", "Notify", None)]
     sent = tocsin.sent(found, "DataNotify")
     assert types_of(sent)["SourceID"] == "bigint"
-    assert sent.columns == ["id", "type", "time", "source", "key", "source_", "SourceID", "Value", "ok"]
+    assert sent.columns == ["id", "type", "time", "source", "source_", "SourceID", "Value", "ok"]
 
 
 def test_events_are_known_by_their_types_where_no_ports_are_given(flight: DataFrame) -> None:

@@ -89,7 +89,8 @@ def test_a_replay_finds_what_the_service_finds(
     expected = served(arriving, detection=detection, options=SubscriptionOptions(**literal))
     assert len(expected) > 5
     assert expected == sorted(
-        (row["detected_at"], row["key"], [c["id"] or c["role"] for c in row["constituents"]]) for row in found
+        (row["detected_at"], row["room"], [c["id"] or c["role"] for c in row["constituents"]])
+        for row in found
     )
 
 

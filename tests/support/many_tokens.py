@@ -6,7 +6,15 @@ import pickle
 from dataclasses import replace
 from random import Random
 
-from support.strategies import a_selection, dice, plain_subscription, selecting, subscription, trace
+from support.strategies import (
+    a_selection,
+    dice,
+    plain_subscription,
+    selecting,
+    subscription,
+    trace,
+    with_limits,
+)
 from tocsin.algebra.tokens import semantics
 from tocsin.algebra.tokens.pattern import AllOf, walk
 from tocsin.algebra.tokens.subscription import Subscription
@@ -37,6 +45,8 @@ def pattern_and_events(seed: int) -> tuple[Subscription, list[Event]]:
     """The pattern of a seed, and its traces as keys of one stream."""
     draw = dice(Random(seed))
     made = plain_subscription(draw) if seed % 2 else subscription(draw)
+    if seed % 3 == 0:
+        made = with_limits(dice(Random(-seed)), made)
     wanted = a_selection(draw)
     if wanted.matches == "any" and (
         made.definitions or any(isinstance(n, AllOf) for n in walk(made.pattern))

@@ -18,7 +18,7 @@ from tocsin.runtime.stream.shard import ShardJob, late_rows
 from tocsin.spark.events.prepare import taken_fields
 from tocsin.spark.stream.stream_plan import pace_group
 
-SCHEMA = match_schema(pa.string(), None)
+SCHEMA = match_schema([pa.field("key", pa.string())], None)
 KEEPING = SCHEMA.append(pa.field("late", pa.string()))
 
 

@@ -21,26 +21,32 @@ from tocsin.algebra.predicate import (
     Attribute,
     Compare,
     Filter,
+    IsNull,
+    Like,
     Literal,
     Not,
     Or,
     RoleAttribute,
     Variable,
 )
+from tocsin.algebra.tokens.check import check
 from tocsin.algebra.tokens.pattern import (
     AllOf,
     AnyOf,
     Atom,
     EventSpec,
+    Optional,
     Order,
     Pattern,
     Repeat,
     Sequence,
     Timed,
     Timer,
+    Within,
     atoms,
     can_be_empty,
     pattern_variables,
+    rebuilt,
     walk,
 )
 from tocsin.algebra.tokens.selection import Selection
@@ -274,7 +280,12 @@ def subscription(
     )
 
 
-subscriptions = st.composite(subscription)
+@st.composite
+def subscriptions(
+    draw: st.DrawFn, *, depth: int = 3, definitions: int = 2, wild: bool = False
+) -> Subscription:
+    """Legal subscriptions with every construct; the arguments are those of `subscription`."""
+    return with_limits(draw, subscription(draw, depth=depth, definitions=definitions, wild=wild))
 
 
 def plain_subscription(draw: st.DrawFn) -> Subscription:
@@ -354,6 +365,53 @@ def selecting(subscription: Subscription, selection: Selection) -> Subscription:
     if selection.take == "count" and subscription.where is not None:
         selection = replace(selection, take="last")
     return replace(subscription, selection=selection)
+
+
+# Limits, optional parts, other questions
+
+
+def with_limits(draw: st.DrawFn, made: Subscription) -> Subscription:
+    """The subscription with limits around some of its parts, some parts made optional, and some other conditions."""
+    pattern = _with_limits(draw, made.pattern)
+    if _pick(draw, range(3)) == 2:
+        pattern = Within(pattern, _pick(draw, range(7)) * SECOND)
+    changed = replace(made, pattern=pattern)
+    return made if check(changed) else changed
+
+
+def _with_limits(draw: st.DrawFn, pattern: Pattern) -> Pattern:
+    if isinstance(pattern, Atom):
+        accept, domain = (
+            tuple(_other_questions(draw, spec) for spec in own) for own in (pattern.accept, pattern.domain)
+        )
+        pattern = replace(pattern, accept=accept, domain=domain)
+    pattern = rebuilt(pattern, lambda part: _with_limits(draw, part))
+    match _pick(draw, range(8)):
+        case 6:
+            return Within(pattern, _pick(draw, range(7)) * SECOND)
+        case 7:
+            return Optional(pattern, _pick(draw, (1, 1, 2, 3)))
+        case _:
+            return pattern
+
+
+def _other_questions(draw: st.DrawFn, spec: EventSpec) -> EventSpec:
+    """The specification, perhaps asking whether an attribute is missing, like a pattern, or less than another one."""
+    if spec.name not in TYPES or spec.filter is None or _coin(draw):
+        return spec
+    name, other = Attribute(_pick(draw, ATTRIBUTES)), Attribute(_pick(draw, ATTRIBUTES))
+    asked: Filter
+    match _pick(draw, range(4)):
+        case 0:
+            asked = IsNull(name)
+        case 1:
+            asked = Not(IsNull(name))
+        case 2:
+            asked = Like(Attribute(_pick(draw, ("s", "m"))), _pick(draw, ("%", "p", "_", "q%", "1")))
+        case _:
+            asked = Compare(name, _pick(draw, tuple(Relation)), other)
+    joined = And((spec.filter, asked)) if _binds(spec.filter) or _coin(draw) else Or((asked, Not(asked)))
+    return replace(spec, filter=joined)
 
 
 def _roles(pattern: Pattern) -> frozenset[str]:

@@ -15,7 +15,7 @@ from tocsin.runtime.feed import MAX_TOKENS
 from tocsin.runtime.program import to_bytes, travelling
 from tocsin.runtime.results.match_rows import match_schema
 
-SCHEMA = match_schema(pa.string(), None)
+SCHEMA = match_schema([], None)
 
 
 def job_of(compiled: Compiled) -> Job:

@@ -11,7 +11,18 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from tocsin.errors import Span
-from tocsin.values import Relation, Value, all_of, any_of, compare, kind, negate
+from tocsin.values import (
+    Relation,
+    Value,
+    all_of,
+    any_of,
+    canonical,
+    compare,
+    compare_constant,
+    identity,
+    like,
+    negate,
+)
 
 
 def _span() -> Span | None:
@@ -43,13 +54,10 @@ class Literal:
     span: Span | None = _span()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Literal) and (kind(self.value), self.value) == (
-            kind(other.value),
-            other.value,
-        )
+        return isinstance(other, Literal) and identity(self.value) == identity(other.value)
 
     def __hash__(self) -> int:
-        return hash((kind(self.value), self.value))
+        return hash(identity(self.value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +74,24 @@ class Compare:
 
     left: Attribute | RoleAttribute
     relation: Relation
-    right: Literal | Variable | RoleAttribute
+    right: Literal | Variable | RoleAttribute | Attribute
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    """Whether an attribute is missing; never unknown."""
+
+    operand: Attribute | RoleAttribute
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """Whether a text is like a pattern of SQL: `%` is any text, `_` one character, a backslash makes either plain."""
+
+    operand: Attribute | RoleAttribute
+    pattern: str
     span: Span | None = _span()
 
 
@@ -105,7 +130,7 @@ class Unify:
     span: Span | None = _span()
 
 
-Filter = Compare | And | Or | Not | Unify
+Filter = Compare | IsNull | Like | And | Or | Not | Unify
 
 
 def evaluate(filter: Filter, attributes: Mapping[str, Value], bound: dict[str, Value]) -> bool | None:
@@ -117,14 +142,20 @@ def evaluate(filter: Filter, attributes: Mapping[str, Value], bound: dict[str, V
     """
     match filter:
         case Compare(Attribute(name), relation, Literal(value)):
-            return compare(attributes.get(name), relation, value)
+            return compare_constant(attributes.get(name), relation, value)
         case Compare(Attribute(name), relation, Variable(variable)):
-            own = attributes.get(name)
+            own = canonical(attributes.get(name))
             if variable not in bound and relation is Relation.EQ and own is not None:
                 bound[variable] = own
             return compare(own, relation, bound.get(variable))
-        case Compare():
-            raise TypeError(f"{filter} compares constituents; it cannot be asked of one event")
+        case Compare(Attribute(name), relation, Attribute(other)):
+            return compare(attributes.get(name), relation, attributes.get(other))
+        case IsNull(Attribute(name)):
+            return attributes.get(name) is None
+        case Like(Attribute(name), pattern):
+            return like(attributes.get(name), pattern)
+        case Compare() | IsNull() | Like():
+            raise TypeError(f"{filter} asks about constituents; it cannot be asked of one event")
         case And(parts):
             return all_of(evaluate(part, attributes, bound) for part in parts)
         case Or(parts):
@@ -132,26 +163,31 @@ def evaluate(filter: Filter, attributes: Mapping[str, Value], bound: dict[str, V
         case Not(part):
             return negate(evaluate(part, attributes, dict(bound)))
         case Unify(name):
-            own = attributes.get(name)
+            own = canonical(attributes.get(name))
             return True if own is None else compare(own, Relation.EQ, bound.setdefault(name, own))
+        case _:
+            assert_never(filter)
+
+
+def questions(filter: Filter | None) -> Iterator[Compare | IsNull | Like]:
+    """Every single question of a filter, in textual order."""
+    match filter:
+        case None | Unify():
+            return
+        case Compare() | IsNull() | Like():
+            yield filter
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from questions(part)
+        case Not(part):
+            yield from questions(part)
         case _:
             assert_never(filter)
 
 
 def comparisons(filter: Filter | None) -> Iterator[Compare]:
     """Every comparison of a filter, in textual order."""
-    match filter:
-        case None | Unify():
-            return
-        case Compare():
-            yield filter
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from comparisons(part)
-        case Not(part):
-            yield from comparisons(part)
-        case _:
-            assert_never(filter)
+    return (question for question in questions(filter) if isinstance(question, Compare))
 
 
 def variables(filter: Filter | None) -> frozenset[str]:
@@ -167,4 +203,15 @@ def variables(filter: Filter | None) -> frozenset[str]:
 
 def attributes(filter: Filter | None) -> frozenset[str]:
     """The attributes of the event at hand that a filter names."""
-    return frozenset(c.left.name for c in comparisons(filter) if isinstance(c.left, Attribute))
+    return frozenset(operand.name for operand in operands(filter) if isinstance(operand, Attribute))
+
+
+def operands(filter: Filter | None) -> Iterator[Attribute | RoleAttribute]:
+    """Every attribute that a filter asks for, in textual order."""
+    for question in questions(filter):
+        if isinstance(question, Compare):
+            yield question.left
+            if isinstance(question.right, Attribute | RoleAttribute):
+                yield question.right
+        else:
+            yield question.operand

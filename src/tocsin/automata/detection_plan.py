@@ -10,6 +10,8 @@ from tocsin.algebra.predicate import (
     Attribute,
     Compare,
     Filter,
+    IsNull,
+    Like,
     Literal,
     Not,
     Or,
@@ -58,6 +60,10 @@ def condition(filter: Filter | None) -> tuple[Any, ...]:
             return ("not", condition(part))
         case Compare(left, relation, right):
             return ("compare", str(relation), _operand(left), _operand(right))
+        case IsNull(operand):
+            return ("null", _operand(operand))
+        case Like(operand, pattern):
+            return ("like", _operand(operand), pattern)
         case Unify():
             raise TypeError("unification is code, not a condition")
         case _:

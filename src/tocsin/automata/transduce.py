@@ -18,8 +18,10 @@ from tocsin.automata.detection_plan import Compiled, FieldTest
 from tocsin.runtime import program as rt
 from tocsin.runtime.kernels.completion.table import Cells, Stepper
 
-# How many cells of a table are computed before the first event.
+# How many cells of a table are computed before the first event, and how many parts of machines are looked at for all
+# tables of a text.
 MAX_PREPARED = 5_000
+MAX_LOOKED_AT = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class Draft:
     roles: tuple[str, ...] = ("event",)
     registers: int = 0
     uses: tuple[tuple[int, ...], ...] = ()  # for each emission, the registers it needs
+    size: int = 1  # how many parts a step looks at, at most
+    cells: int = MAX_PREPARED  # how many cells may be computed before the first event
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,12 @@ class Drafts:
             for draft in other.detectors
         )
         return Drafts((*self.detectors, *moved), {**self.meanings, **other.meanings})
+
+
+def sharing(drafts: Sequence[Draft]) -> tuple[Draft, ...]:
+    """The drafts of a text, each with its share of what may be computed before the first event."""
+    fair = MAX_LOOKED_AT // max(1, len(drafts))
+    return tuple(replace(one, cells=min(MAX_PREPARED, fair // max(1, one.size))) for one in drafts)
 
 
 def transducers(given: Drafts) -> Compiled:
@@ -100,14 +110,14 @@ def _detector(draft: Draft, bits: Sequence[int], words: int) -> rt.Detector:
     for number, own in enumerate(draft.uses):
         uses[number, : len(own)] = own
     stepper = pickle.dumps(draft.stepper, protocol=5)
-    cells = prepared_cells(stepper, draft.kinds)
+    cells = prepared_cells(stepper, draft.kinds, draft.cells)
     walk = rt.Walk(domain, tuple(bits), draft.registers, uses, stepper, pickle.dumps(cells, protocol=5))
     return rt.Detector(walk, (), draft.roles, (), (), draft.emissions)
 
 
-def prepared_cells(stepper: bytes, kinds: Iterable[int] | None) -> Cells:
+def prepared_cells(stepper: bytes, kinds: Iterable[int] | None, limit: int = MAX_PREPARED) -> Cells:
     """The whole table if it fits the limit, otherwise an empty one that is filled in on demand."""
     cells = Cells(stepper)
-    if kinds is not None and cells.fill(kinds, MAX_PREPARED):
+    if kinds is not None and cells.fill(kinds, limit):
         return cells
     return Cells(stepper)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -17,6 +16,8 @@ from tocsin.bench.events import EventSet, SortedEvents, parquet_file
 from tocsin.bench.job import Job
 from tocsin.bench.processes import Outcome, run_watched
 from tocsin.bench.workloads import Workload
+from tocsin.errors import counted
+from tocsin.spark.session.run_folder import passing_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +126,7 @@ def _title(request: Request, workload: Workload, window: int, cores: int, engine
 
 def _run(job: Job, timeout: float) -> tuple[Outcome, dict[str, Any]]:
     """Run a job in a new process; returns its result, or why there is none."""
-    with tempfile.TemporaryDirectory(prefix="tocsin-bench-") as name:
-        folder = Path(name)
+    with passing_folder("bench") as folder:
         told, answer, log = folder / "job.json", folder / "result.json", folder / "log"
         if ENGINES[job.engine].home == in_flink.__name__:
             told.write_text(json.dumps(in_flink.task(job)), encoding="utf-8")
@@ -152,7 +152,10 @@ def _judged(
         spans is not None and spans != right.span_sum
     )
     if wrong:
-        reason = f"it found {matches} matches with spans of {spans}, right are {right.matches} and {right.span_sum}"
+        reason = (
+            f"it found {counted(matches or 0, 'match', 'matches')} with spans of {spans}, "
+            f"right are {right.matches} and {right.span_sum}"
+        )
     rounds = tuple(round(one, 4) for one in result.get("seconds", ()))
     best = min(rounds[1:] or rounds, default=None)
     return Measurement(

@@ -17,7 +17,7 @@ from tocsin.bench.events import EventSet
 from tocsin.bench.machine import machine, versions
 from tocsin.bench.measure import Measurement
 from tocsin.bench.table import table
-from tocsin.errors import InputError
+from tocsin.errors import InputError, counted
 
 DATA, PAGE = "figures.json", "figures.md"
 _HEAD = """\
@@ -67,7 +67,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _title(events: EventSet, along: str | None) -> str:
     keys = f"{events.keys:,} keys" if events.keys > 1 else "no key"
     types = "" if events.shares == EventSet(1, 1).shares else f", only {_mix(events)}"
-    return f"{events.rows:,} events, {keys}{types}" + (f", by {along}" if along else "")
+    return f"{counted(events.rows, 'event')}, {keys}{types}" + (f", by {along}" if along else "")
 
 
 def _mix(events: EventSet) -> str:

@@ -22,11 +22,14 @@ from pathlib import Path
 
 import yaml
 
-from tocsin.cases.document import Document
 from tocsin.cases.model import Case
 from tocsin.cases.short import KEYS as SHORT_KEYS
 from tocsin.cases.short import full_case
+from tocsin.cases.tested_rule import TestedRule, rule_in
 from tocsin.errors import CaseError, did_you_mean
+from tocsin.languages.registry import language_of_file
+from tocsin.languages.rule_file import RuleFile, read_rule
+from tocsin.languages.yaml_document import Document
 
 REQUIRED = ("id", "kind", "language", "expect")
 KEYS = (
@@ -53,12 +56,43 @@ class WrittenCase:
 
 
 def read_cases(path: Path) -> list[WrittenCase]:
-    """The cases of a file; raises `CaseError` with the place of the first mistake."""
+    """The cases of a file, of a rule file, or of the rule files of a pipeline.
+
+    Raises `CaseError` with the place of the first mistake.
+    """
+    if path.suffix == ".toml":
+        return _of_pipeline(path)
+    if language_of_file(path) is not None:
+        return _of_rule(read_rule(path))
     document = Document.read(path)
     cases = [_case(document, node) for node in _case_nodes(document)]
     if not cases:
         hint = "a case has a pattern, events and matches"
         raise CaseError("no-cases", f"{path} has no case in it", hint=hint)
+    return cases
+
+
+def _of_pipeline(path: Path) -> list[WrittenCase]:
+    # Imported here, because it loads Spark.
+    from tocsin.spark.pipeline import read_pipeline
+
+    rules = [entry.rule for entry in read_pipeline(path).subscriptions if entry.rule is not None]
+    cases = [case for rule in rules if rule.cases is not None for case in _of_rule(rule)]
+    if not cases:
+        hint = "cases stand below the pattern of a rule file, after a third line ---"
+        raise CaseError("no-cases", f"no rule file of {path} has a case in it", hint=hint)
+    return cases
+
+
+def _of_rule(rule: RuleFile) -> list[WrittenCase]:
+    """The cases below the pattern of a rule file."""
+    cases = []
+    if rule.cases is not None:
+        document = Document(rule.file, rule.whole, part=rule.cases, located=True)
+        cases = [_case(document, node, rule_in(rule)) for node in _case_nodes(document)]
+    if not cases:
+        hint = "write cases below its pattern, after a third line ---"
+        raise CaseError("no-cases", f"{rule.file} has no case in it", hint=hint)
     return cases
 
 
@@ -70,9 +104,9 @@ def _case_nodes(document: Document) -> Iterator[yaml.Node]:
             yield node
 
 
-def _case(document: Document, node: yaml.Node) -> WrittenCase:
+def _case(document: Document, node: yaml.Node, rule: TestedRule | None = None) -> WrittenCase:
     fields = document.fields(node)
-    # `kind` is what every full case has, and `pattern` what every short one has.
+    # `kind` is what every full case has, and `pattern`, or the name of a rule, what every short one has.
     short = "kind" not in fields and any(key in fields for key in SHORT_KEYS if key not in KEYS)
     known = SHORT_KEYS if short else KEYS
     unknown = [key for key in fields if key not in known]
@@ -81,10 +115,23 @@ def _case(document: Document, node: yaml.Node) -> WrittenCase:
             document.fail(
                 fields[key][0], f"a case has no key {key!r}", did_you_mean(key, known), "unknown-key"
             )
-        return WrittenCase(document.name, document.line(node), full_case(document, node, fields))
+        return WrittenCase(document.name, document.line(node), full_case(document, node, fields, rule))
+    given = {} if rule is None else _given(document, fields, rule)
     for key in REQUIRED:
-        if key not in fields:
+        if key not in fields and key not in given:
             hint = "or write it in short: pattern, events, matches"
             document.fail(node, f"this case has no {key!r}", hint, "missing-key")
     problem = "; ".join(f"a case has no key {key!r}: {did_you_mean(key, known)}" for key in unknown)
-    return WrittenCase(document.name, document.line(node), document.value(node), problem)
+    case = {**given, **document.value(node)}
+    return WrittenCase(document.name, document.line(node), case, problem)
+
+
+def _given(
+    document: Document, fields: dict[str, tuple[yaml.Node, yaml.Node]], rule: TestedRule
+) -> dict[str, object]:
+    """What a full case of a rule file has from its rule."""
+    given = {"expression": rule.text, **rule.said}
+    for key in given:
+        if key in fields:
+            document.fail(fields[key][0], f"the rule says the {key}", f"leave {key} out")
+    return given

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from tocsin.cases.model import Skip
-from tocsin.values import Value, kind
+from tocsin.values import Time, Value, kind
 
 CASE = "event case"  # the column with the number of the case; with a blank in it, it cannot be an attribute
 _LARGEST_EXACT_FLOAT = 1 << 53
@@ -69,13 +69,16 @@ def column(name: str, values: Sequence[Value], example: Value) -> pa.Array:
         raise Skip(f"the attribute {name} holds a {' and a '.join(sorted(kinds))}, which no column can")
     match kinds.pop():
         case "number":
-            numbers = [value for value in values if value is not None]
+            numbers = [value for value in values if isinstance(value, int | float)]
             whole = all(isinstance(value, int) for value in numbers)
-            largest = max((abs(value) for value in numbers), default=0)  # type: ignore[arg-type]
+            largest = max((abs(value) for value in numbers), default=0)
             if (whole and largest >= 1 << 63) or (not whole and largest > _LARGEST_EXACT_FLOAT):
                 raise Skip(f"the attribute {name} holds numbers that no column holds exactly")
             return pa.array(values, pa.int64() if whole else pa.float64())
         case "bool":
             return pa.array(values, pa.bool_())
+        case "time":
+            moments = [value.micros if isinstance(value, Time) else None for value in values]
+            return pa.array(moments, pa.timestamp("us", "UTC"))
         case _:
             return pa.array(values, pa.string())

@@ -66,8 +66,7 @@ def _answers(query: Mapping[int, Part], engine: str) -> Iterator[tuple[int, Any]
 
 def _case_of(row: Mapping[str, Any]) -> int:
     """The number of the case whose events a match is made of."""
-    key = row["key"]
-    return int(key[CASE] if isinstance(key, Mapping) else key)
+    return int(row[CASE])
 
 
 def _run(parts: Sequence[Part], engine: str) -> Rows:

@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Literal
 
+from tocsin.cases.failure_account import explained
 from tocsin.cases.files import WrittenCase
 from tocsin.cases.model import Asked, Handler, Skip
 from tocsin.errors import InputError, TocsinError
@@ -143,7 +144,8 @@ def described(outcome: Outcome) -> str:
         lines += [f"    {line}" for line in str(case["expression"]).splitlines()]
     if outcome.why:
         return "\n".join([*lines, *(f"  {line}" for line in outcome.why.splitlines())])
-    return "\n".join([*lines, *side_by_side(outcome.expected, outcome.got)])
+    lines += side_by_side(outcome.expected, outcome.got)
+    return "\n".join([*lines, *(f"  {line}".rstrip() for line in explained(case))])
 
 
 def side_by_side(expected: object, got: object) -> list[str]:

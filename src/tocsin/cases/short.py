@@ -17,6 +17,10 @@ An event is `TYPE @ TIME attribute=value …`. A time is a number of seconds, a 
 (`5min`) or an ISO time; `1s..4s` is an interval. An event of several types is `B, A @ 1s`. The same as a
 mapping is `{type: A, at: 1s, temp: 14}`. An event can have a name for the matches: `first: Door @ 1s`.
 
+Instead of a `pattern` a case can name a rule, and then tests that and not a copy: `file: rules/fire.tocsin`, or
+`pipeline: doors.toml` and `rule: LeftOpen`. The rule says the language, the key and the options. In a rule file the cases are
+of its own rule.
+
 Instead of `matches` a case can have `error`, the code (or list of codes) with which the pattern is refused.
 Where matches are only counted, one says how many there are: `{events: [3], count: 2}`.
 Further keys: `name`, `note`, `language` (core if not given), `options` (readings of the language; which matches are
@@ -29,18 +33,23 @@ types there are: `{Seen: {name: string}, Badge: {extends: Seen, door: int}}`), `
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tocsin.cases.document import Document
 from tocsin.cases.model import Case
+from tocsin.cases.tested_rule import TestedRule, rule_of_file, rule_of_pipeline
+from tocsin.errors import CaseError, InputError
 from tocsin.languages.registry import DEFAULT
+from tocsin.languages.yaml_document import Document
 
 KEYS = (
     *("name", "pattern", "language", "options", "key", "types", "sets"),
-    *("events", "matches", "error", "note"),
+    *("events", "matches", "error", "note", "file", "pipeline", "rule"),
 )
+_NAMING = ("file", "pipeline")  # keys that name a rule
+_OF_RULE = ("language", "options", "key")  # keys that a rule decides
 _EVENT = re.compile(r"(?P<types>[^@=]+)@\s*(?P<time>\S+)(?P<rest>.*)", re.DOTALL)
 _ATTRIBUTE = re.compile(r"\s+(?P<name>[^\s=]+)=(?P<value>'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[^\s'\"]\S*)")
 _NUMBER = re.compile(r"[-+]?(?:\d+|(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?)")
@@ -49,15 +58,20 @@ _HINT = "write TYPE @ TIME attribute=value …, as in: Door @ 5s room=1 open=tru
 Fields = dict[str, tuple[yaml.Node, yaml.Node]]
 
 
-def full_case(document: Document, node: yaml.Node, fields: Fields) -> Case:
-    """The full form of a case in short form, whose keys have been checked."""
-    if "pattern" not in fields:
-        document.fail(node, "this case has no pattern", "add pattern: '…'", "missing-key")
+def full_case(document: Document, node: yaml.Node, fields: Fields, rule: TestedRule | None = None) -> Case:
+    """The full form of a case in short form, whose keys have been checked.
+
+    Args:
+        rule: the rule of the file that the case is in.
+    """
+    tested = _tested(document, node, fields, rule)
     answers = [key for key in ("matches", "error") if key in fields]
     if len(answers) != 1:
         problem = "says both matches and error" if answers else "does not say what is expected"
         document.fail(node, f"this case {problem}", "write matches: [[1, 2]], matches: [] or error: CODE")
     own = {key: document.value(value) for key, (_, value) in fields.items()}
+    if tested is not None:
+        own |= {"pattern": tested.text, **tested.said}
     case = {
         "id": str(own.get("name") or f"line {document.line(node)}"),
         "language": own.get("language") or DEFAULT,
@@ -75,6 +89,41 @@ def full_case(document: Document, node: yaml.Node, fields: Fields) -> Case:
     trace = [_event(document, event, number, numbers) for number, event in enumerate(nodes, 1)]
     matches = [_match(document, match, len(trace), numbers) for match in document.items(fields["matches"][1])]
     return case | {"kind": "detect", "trace": trace, "expect": {"matches": matches}}
+
+
+def _tested(
+    document: Document, node: yaml.Node, fields: Fields, rule: TestedRule | None
+) -> TestedRule | None:
+    """The rule that a case tests; None if it has a pattern of its own."""
+    named = [key for key in ("pattern", *_NAMING) if key in fields]
+    if rule is not None:
+        if named:
+            document.fail(fields[named[0]][0], "a case in a rule file tests the rule of the file")
+    elif len(named) != 1:
+        problem = "has no pattern" if not named else f"has {' and '.join(named)}"
+        hint = "write pattern: '…', or file: FILE, or pipeline: FILE and rule: NAME"
+        document.fail(node, f"this case {problem}", hint, "missing-key" if not named else "bad-case")
+    if ("rule" in fields) != ("pipeline" in fields):
+        document.fail(node, "rule and pipeline come together", "pipeline: FILE and rule: NAME")
+    if rule is None and "pattern" in fields:
+        return None
+    for key in _OF_RULE:
+        if key in fields:
+            document.fail(fields[key][0], f"the rule says the {key}", f"leave {key} out")
+    if rule is not None:
+        return rule
+    value = document.value(fields[named[0]][1])
+    if not isinstance(value, str):
+        document.fail(fields[named[0]][1], "the name of a file is a text")
+    path = Path(document.name).parent / value
+    try:
+        if "pipeline" in fields:
+            return rule_of_pipeline(path, str(document.value(fields["rule"][1])))
+        return rule_of_file(path)
+    except CaseError as problem:
+        document.fail(fields[named[0]][1], problem.message, problem.hint, problem.code)
+    except InputError as problem:
+        document.fail(fields[named[0]][1], problem.message, problem.hint, problem.code)
 
 
 def _event(document: Document, node: yaml.Node, number: int, numbers: dict[str, int]) -> dict[str, Any]:

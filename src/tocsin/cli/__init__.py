@@ -2,7 +2,7 @@
 
 Results go to standard output, errors to standard error. The exit code is 0 if all went well, 1 if a test failed,
 --strict found something, engines disagree or a stream failed, 2 if something the user gave is wrong, 3 if Tocsin
-itself failed, 130 after Ctrl-C.
+itself failed, 130 after Ctrl-C, 143 after SIGTERM.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ from types import ModuleType
 
 import tocsin
 from tocsin.errors import StreamError, TocsinError
+from tocsin.spark.session.ending import Ending
 
-COMMANDS = ("run", "detect", "explain", "check", "test", "state", "rules", "bench", "warm")
+COMMANDS = ("init", "run", "detect", "why", "explain", "check", "test", "state", "rules", "bench", "warm")
 _EXAMPLES = """\
 examples:
+  tocsin init alerts
   tocsin detect '[Door];[Alarm]' --from events.parquet --key room
+  tocsin why '[Door];[Alarm]' --from events.parquet --key room --key-value 12
   tocsin explain '([Door], [Alarm in {Alarm, T1}])_{T1=5min}'
   tocsin check subscriptions.ecl
   tocsin test cases.yaml
@@ -41,19 +44,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # not every terminal can show every character
-    try:
-        return _run(given)
-    except KeyboardInterrupt:
-        print("tocsin: interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        # The reader of our output has closed the pipe, as in `tocsin … | head`.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception as error:
-        if os.environ.get("TOCSIN_DEBUG"):
-            raise
-        text, code = _told(error)
+    with Ending() as ending:
+        try:
+            return _run(given)
+        except KeyboardInterrupt:
+            text, code = ending.told()
+        except Exception as error:
+            if ending.signal is not None:  # what failed had lost its Java
+                text, code = ending.told()
+            elif isinstance(error, BrokenPipeError):
+                # The reader of our output has closed the pipe, as in `tocsin … | head`.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                return 0
+            elif os.environ.get("TOCSIN_DEBUG"):
+                raise
+            else:
+                text, code = _told(error)
         print(text, file=sys.stderr)
         return code
 

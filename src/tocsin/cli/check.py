@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tocsin.cli.pattern import BESIDE, add_files_beside, takers_of, together
-from tocsin.cli.texts import chosen, read_text
+from tocsin.cli.texts import chosen
 from tocsin.errors import InputError, TocsinError, did_you_mean
 from tocsin.explain import CheckReport
 from tocsin.explain.check_report import Comparison
@@ -21,6 +21,7 @@ from tocsin.languages.attached import Attached
 from tocsin.languages.builtin import LANGUAGES
 from tocsin.languages.language import Language
 from tocsin.languages.registry import language, language_of_file, option_of_file
+from tocsin.languages.rule_file import read_rule
 
 _HELP = """\
 The ending of a file says its language. .tocsin files hold a pattern, .ecl files ECL subscriptions or a machine written
@@ -141,7 +142,8 @@ def _options(
 
 
 def _parsed(path: Path, own: Language, options: Any) -> ParsedText:
-    return parse_to_check(read_text(path), own, options, name=path.stem, file=str(path))
+    rule = read_rule(path)
+    return parse_to_check(rule.padded, own, options, name=rule.name or path.stem, file=str(path))
 
 
 def _print_reports(reports: Sequence[CheckReport], as_json: bool) -> None:

@@ -6,16 +6,20 @@ import argparse
 import json
 import shutil
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tocsin.cli.pattern import GivenPattern, add_files_beside, add_pattern, given_pattern, together
 from tocsin.compile.family import KnownEvents
 from tocsin.compile.plan_texts import plan_texts
-from tocsin.errors import InputError
+from tocsin.errors import InputError, TocsinWarning, counted
 from tocsin.languages.registry import language
+
+if TYPE_CHECKING:
+    from tocsin.cli.display.progress import Activity
 
 SHOWN = 100  # matches in a table, by default
 EVENTS = 12  # events of a match in a table
@@ -26,7 +30,7 @@ The table needs a time column: `time`, or the only column of a time type, or wha
 
 examples:
   tocsin detect '[Open(room=$x)];[Close(room=$x)]' --from doors.csv
-  tocsin detect '([Door], [Temp(temp<15) in {Temp(temp<15), T1}])_{T1=5min}' --from day.parquet --key room
+  tocsin detect '[Door];[Temp(temp<15)] within 5min' --from day.parquet --key room
   tocsin detect @pattern.tocsin --from day.jsonl --time ts --time-unit ms --output jsonl | jq .match_id
   tocsin detect '[Open];[Close]' --matches leftmost --from doors.csv
   tocsin detect 'repeat {push(low) {<altitude < 500>}}' --language ecl --from flight.csv
@@ -59,7 +63,16 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--id", metavar="COLUMN", help="a unique column; it orders events of the same time")
     parser.add_argument(
+        "--order", metavar="COLUMN", help="orders events of the same time before their ids do"
+    )
+    parser.add_argument(
         "--source", metavar="COLUMN", help="the device or port an event is from; else `source`"
+    )
+    parser.add_argument(
+        "--unreadable",
+        choices=("fail", "drop"),
+        default="fail",
+        help="what to do with rows that a pattern looks at and that lack time, type or key, or end before they start",
     )
     add_files_beside(parser)
     parser.add_argument(
@@ -87,7 +100,35 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("bad-option", f"--limit cannot be {options.limit}", hint="a number from 1 on")
     given = given_pattern(options)
     given = _read(given, options)  # before Spark is started, which takes seconds
+    # Imported here, because help and mistakes need no terminal.
+    from tocsin.cli.display.progress import activity
+
+    with warnings.catch_warnings(), activity() as doing:
+        warnings.simplefilter("always", TocsinWarning)
+        warnings.showwarning = _show_warning
+        rows, keys, more = _detected(given, options, doing)
+    if options.output == "jsonl":
+        for row in rows:
+            print(json.dumps(_plain({**row, "variables": dict(row["variables"])}), ensure_ascii=False))
+    elif rows:
+        _print_table(rows, keys)
+    _say(len(rows), more, ("row", "rows") if given.sends else ("match", "matches"))
+    return 0
+
+
+class _Found(NamedTuple):
+    """The first matches as rows, their key columns, and whether there are more."""
+
+    rows: list[dict[str, Any]]
+    keys: Sequence[str]
+    more: bool
+
+
+def _detected(given: GivenPattern, options: argparse.Namespace, doing: Activity) -> _Found:
+    """Start Spark and find the matches, up to the limit."""
+    doing.step("starting Spark")
     # Imported here, because it loads Spark.
+    from tocsin.runtime.results.match_rows import keys_among
     from tocsin.spark.detect import detect, route
     from tocsin.spark.events.event_files import file_format, read_file, whole_path
     from tocsin.spark.options import Columns, Run
@@ -98,9 +139,9 @@ def run(options: argparse.Namespace) -> int:
     format = file_format(options.file, options.format)
     quiet_spark_errors()
     session = local_session()
-    frame = read_file(session, path, format)  # reports what is wrong with the file, if anything
-    key = _names(options.key)
-    columns = Columns(options.event_type, options.id, options.source, options.time_unit)
+    doing.step(f"reading {options.file}")
+    doing.follow(session)
+    columns = Columns(options.event_type, options.id, options.source, options.time_unit, order=options.order)
     asked: list[Any] = [given.text, columns, given.options]
     named = {
         "language": given.language,
@@ -108,28 +149,28 @@ def run(options: argparse.Namespace) -> int:
         "take": options.take,
         "time": _time(options.time),
         "type": options.type,
-        "key": key,
+        "key": _names(options.key),
     }
-    events: Any = frame
+    events: Any = path
     if format == "parquet":
-        events = path
-        asked.append(Run(spark=session))
+        asked.append(Run(spark=session, unreadable=options.unreadable))
+    else:
+        events = read_file(session, path, format)  # reports what is wrong with the file, if anything
+        asked.append(Run(unreadable=options.unreadable))
     with given.located():
         if options.verbose:
             print(route(events, *asked, **named), file=sys.stderr)
         matches = detect(events, *asked, **named)
     limit = options.limit or (SHOWN if options.output == "table" else None)
     ordered = matches.orderBy("end", "start", "match_id")
+    doing.step("detecting")
     rows = (ordered if limit is None else ordered.limit(limit + 1)).toArrow().to_pylist()
-    more = limit is not None and len(rows) > limit
-    rows = rows[:limit]
-    if options.output == "jsonl":
-        for row in rows:
-            print(json.dumps(_plain({**row, "variables": dict(row["variables"])}), ensure_ascii=False))
-    elif rows:
-        _print_table(rows, bool(key))
-    _say(len(rows), more, ("row", "rows") if given.sends else ("match", "matches"))
-    return 0
+    return _Found(rows[:limit], keys_among(matches.columns), limit is not None and len(rows) > limit)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """Print a warning as errors are printed, without the place in Tocsin's own code."""
+    print(f"warning: {message}", file=sys.stderr)
 
 
 def _read(given: GivenPattern, options: argparse.Namespace) -> GivenPattern:
@@ -155,9 +196,10 @@ def _time(text: str | None) -> str | list[str] | None:
 def _say(count: int, more: bool, words: tuple[str, str]) -> None:
     one, many = words
     if more:
-        print(f"the first {count} {many}; --limit N shows more", file=sys.stderr)
+        shown = f"the first {one}" if count == 1 else f"the first {count:,} {many}"
+        print(f"{shown}; --limit N shows more", file=sys.stderr)
     else:
-        print(f"no {one}" if count == 0 else f"1 {one}" if count == 1 else f"{count} {many}", file=sys.stderr)
+        print(f"no {one}" if count == 0 else counted(count, one, many), file=sys.stderr)
 
 
 def _plain(value: Any) -> Any:
@@ -177,7 +219,7 @@ def _plain(value: Any) -> Any:
             return str(value)
 
 
-def _print_table(rows: Sequence[Mapping[str, Any]], keyed: bool) -> None:
+def _print_table(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> None:
     # Imported here, because only a table needs it.
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -188,7 +230,7 @@ def _print_table(rows: Sequence[Mapping[str, Any]], keyed: bool) -> None:
     headings = [
         "start",
         "end",
-        *(["key"] if keyed else []),
+        *keys,
         *(["pattern"] if len({row["pattern"] for row in rows}) > 1 else []),
         "events",
         *(["variables"] if any(row["variables"] for row in rows) else []),
@@ -200,7 +242,7 @@ def _print_table(rows: Sequence[Mapping[str, Any]], keyed: bool) -> None:
         cells = {
             "start": _moment(row["start"]),
             "end": _moment(row["end"]),
-            "key": _attributes(row["key"]) if isinstance(row["key"], Mapping) else str(row["key"]),
+            **{name: str(row[name]) for name in keys},
             "pattern": row["pattern"],
             "events": "\n".join(_events(row["constituents"])),
             "variables": "\n".join(f"${name} = {value}" for name, value in row["variables"]),

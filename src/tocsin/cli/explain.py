@@ -118,7 +118,8 @@ def _of_pipeline(options: argparse.Namespace) -> Explanation:
     from tocsin.spark.pipeline.plan.jobs import plan_jobs
 
     file = Path(options.pattern)
-    return explain_jobs(plan_jobs(read_pipeline(file)).jobs, read_text(file))
+    # Nothing is run, so the settings of Spark do not matter.
+    return explain_jobs(plan_jobs(read_pipeline(file, allow_spark_settings=True)).jobs, read_text(file))
 
 
 def _catalog(files: list[Path]) -> Catalog | None:

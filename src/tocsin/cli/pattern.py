@@ -12,13 +12,15 @@ from typing import Any, get_args
 from tocsin.algebra.tokens.selection import Selection, Wanted
 from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.cli.texts import chosen, given_text, located
-from tocsin.compile.family import NamedText
+from tocsin.compile.family import KnownEvents, NamedText
+from tocsin.compile.plan_texts import plan_texts
 from tocsin.errors import InputError
 from tocsin.events import Catalog
 from tocsin.languages.attached import Attached
 from tocsin.languages.builtin import LANGUAGES
 from tocsin.languages.language import Context, Language
 from tocsin.languages.registry import DEFAULT, OURS, language, language_of_file, selection_of
+from tocsin.languages.rule_file import read_rule
 
 # Options that are read from a file beside the pattern and have an argument of their own, with its help.
 BESIDE = {
@@ -58,6 +60,11 @@ class GivenPattern:
             hint = "use one of a language that reports matches"
             raise InputError("bad-pattern", f"{own.title} has no patterns to match", hint=hint)
         return found
+
+    def check(self) -> None:
+        """Refuse a pattern with mistakes, as far as they show without the events."""
+        with self.located():
+            plan_texts([self.named_text], KnownEvents())
 
     def located(self) -> AbstractContextManager[None]:
         """A context in which mistakes in the pattern name its file."""
@@ -132,9 +139,18 @@ class _Pattern(argparse.Action):
 
 def given_pattern(options: argparse.Namespace) -> GivenPattern:
     """The pattern of a command line; refuses options that its language does not have."""
-    own = language(options.language)
+    said = read_rule(Path(options.pattern[1:])).settings if options.pattern.startswith("@") else {}
+    own = language(said.get("language", options.language))
+    for name in ("matches", "take"):  # what the command line says counts before what a rule file does
+        if getattr(options, name, None) is None:
+            setattr(options, name, said.get(name))
+    if getattr(options, "key", "") is None and "key" in said:
+        options.key = ",".join(said["key"])
     selection = selection_of(own, options.matches, options.take)
-    asked = together(chosen(options.option), files_beside(own, options))
+    asked = {
+        **said.get("options", {}),
+        **together(chosen(options.option), files_beside(own, options)),
+    }
     given = GivenPattern(*given_text(options.pattern), own.name, asked, selection)
     own.options_of(given.options)  # a mistake in a file given by an option is reported there
     return given

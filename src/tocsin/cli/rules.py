@@ -11,9 +11,11 @@ from typing import Any
 from tocsin.cli.pattern import add_pattern, given_pattern
 from tocsin.compile.family import KnownEvents, NamedText
 from tocsin.compile.plan_texts import family_of
-from tocsin.errors import TocsinError
+from tocsin.errors import InputError, TocsinError
+from tocsin.events import parse_duration
 from tocsin.explain.render.layout import columns
 from tocsin.languages.registry import DEFAULT, language, selection_of
+from tocsin.languages.rule_file import read_rule
 from tocsin.runtime.stream.rule_book import Change, Decision, Rule, changed
 from tocsin.spark.rules.folder import Query, check_language, read_changes, read_query, write_change
 
@@ -71,11 +73,15 @@ def run(options: argparse.Namespace) -> int:
     if options.action != "remove":
         given = given_pattern(options)
         chosen = tuple(sorted((name, str(value)) for name, value in given.options.items()))
-        rule = Rule(options.name, given.text, given.language, chosen, options.matches, options.take)
+        rule = Rule(
+            options.name, given.text.strip("\n"), given.language, chosen, options.matches, options.take
+        )
         with given.located():
-            _check(query, rule)
+            _check(query, rule._replace(text=given.text))  # at its place in its file
         said |= {name: value for name, value in rule._asdict().items() if name not in ("name", "since")}
         said["options"] = dict(rule.options)
+        if given.file is not None:
+            said |= _metadata(Path(given.file))
     if query is not None or options.action == "add":
         # Without a query the initial rules are unknown.
         changed(there, Change(None, options.action, options.name, rule), 1)
@@ -83,6 +89,23 @@ def run(options: argparse.Namespace) -> int:
     known = "" if query is not None else "; no query has watched this folder yet, so columns were not checked"
     print(f"{options.action} {options.name}: {file}{known}")
     return 0
+
+
+def _metadata(path: Path) -> dict[str, Any]:
+    """What a rule file says of its rule besides the pattern."""
+    rule = read_rule(path)
+    for key in ("key", "attributes"):
+        if key in rule.settings:
+            message = f"{path} says the {key} of its rule, and all rules of a stream have those of the query"
+            raise InputError("bad-option", message, hint=f"leave {key} out")
+    known = rule.metadata
+    quiet = parse_duration(rule.settings.get("quiet", ""))
+    return {
+        "description": known.description,
+        "severity": known.severity,
+        "tags": list(known.tags),
+        "quiet": quiet / 1_000_000 if quiet else None,
+    }
 
 
 def _check(query: Query | None, rule: Rule) -> None:

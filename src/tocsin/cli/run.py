@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import sys
 from contextlib import ExitStack
@@ -55,26 +56,33 @@ def add_parser(subparsers: Any) -> None:
         metavar="[ADDRESS:]PORT",
         help="of a stream, serve metrics for Prometheus; without an address only to this machine",
     )
+    parser.add_argument(
+        "--allow-spark-settings",
+        action="store_true",
+        help="let [spark] of the file make any setting; some run code, so only for a file that you trust",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Run or check one pipeline; errors are raised, for `main` to show."""
     # Imported here, because it loads Spark, and --help should not.
-    from tocsin.cli.live import Live
-    from tocsin.cli.progress import Steps
+    from tocsin.cli.display.live import Live
+    from tocsin.cli.display.progress import Steps
+    from tocsin.spark.observe.few import NAMED, few
     from tocsin.spark.observe.metrics import Metrics
     from tocsin.spark.pipeline import read_pipeline, run_pipeline
     from tocsin.spark.pipeline.file.warnings import pipeline_warnings
     from tocsin.spark.pipeline.report.progress import Lines, Silent
     from tocsin.spark.session.failures import quiet_spark_errors
 
-    pipeline = read_pipeline(options.file)
+    pipeline = read_pipeline(options.file, allow_spark_settings=options.allow_spark_settings)
     _check_options(options, pipeline.stream is not None)
     if options.check:
-        names = ", ".join(entry.name for entry in pipeline.subscriptions)
+        names = [entry.name for entry in pipeline.subscriptions]
+        named = f"subscriptions: {few(names)}" if len(names) <= NAMED else few(names)
         warnings = pipeline_warnings(pipeline)
         print("".join(f"warning: {warning}\n\n" for warning in warnings), end="")
-        print(f"{options.file}: no mistakes; subscriptions: {names}")
+        print(f"{options.file}: no mistakes; {named}")
         return 0
     quiet_spark_errors()
     live = pipeline.stream is not None and (not options.once if options.live is None else options.live)
@@ -96,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
             progress.begin("serving metrics")
             progress.done(f"http://{at}/metrics")
         report = run_pipeline(
-            options.file,
+            pipeline,
             progress=progress,
             once=options.once,
             log=options.log,
@@ -114,6 +122,15 @@ def _check_options(options: argparse.Namespace, stream: bool) -> None:
         if getattr(options, name) and not stream:
             message = f"--{name} is for streams, and no source of {options.file} is one"
             raise InputError("bad-option", message, hint="say stream = true in its [[source]]")
+    if options.metrics is not None:
+        _address(options.metrics)
+        if importlib.util.find_spec("prometheus_client") is None:
+            hint = "pip install 'tocsin[metrics]'"
+            raise InputError("missing-package", "metrics need prometheus-client", hint=hint)
+    if options.log is not None and not options.log.resolve().parent.is_dir():
+        raise InputError(
+            "no-file", f"there is no folder {options.log.parent} for --log", hint="make it first"
+        )
 
 
 def _address(text: str) -> tuple[str, int]:

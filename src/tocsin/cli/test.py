@@ -10,7 +10,7 @@ from typing import Any
 from tocsin.cases.files import read_cases
 from tocsin.cases.model import ENGINES, USUAL_ENGINES
 from tocsin.cases.runner import Outcome, described, reasons, run_cases, summary
-from tocsin.errors import CaseError, InputError, did_you_mean
+from tocsin.errors import InputError, TocsinError, did_you_mean
 
 _HELP = """\
 A case has a pattern, events, and the matches that must be found:
@@ -25,11 +25,15 @@ A case has a pattern, events, and the matches that must be found:
 
 Events are numbered from 1. `matches: []` says that nothing is found, `error: CODE` that the pattern is
 refused. A file holds one case, a list of cases, or several documents. Further keys of a case: name, language,
-options, key, types, sets, note.
+options, key, types, sets, note. Instead of a pattern a case can name a rule: file: FILE, or pipeline: FILE and rule: NAME.
+
+A rule file holds its own cases below the pattern; a pipeline file stands for the rule files that it names.
 
 examples:
   tocsin test cases.yaml
   tocsin test cases/*.yaml --engine reference,local
+  tocsin test rules/*.tocsin
+  tocsin test pipeline.toml
 """
 
 
@@ -42,7 +46,9 @@ def add_parser(subparsers: Any) -> None:
         epilog=_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a YAML file of cases")
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="a file of cases, a rule file, or a pipeline"
+    )
     parser.add_argument(
         "--engine",
         default=",".join(USUAL_ENGINES),
@@ -71,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     for path in options.files:
         try:
             cases += read_cases(path)
-        except CaseError as problem:
+        except TocsinError as problem:
             problems.append(str(problem))
     if problems:
         print("\n\n".join(problems), file=sys.stderr)

@@ -11,13 +11,17 @@ from tocsin.languages.attached import Attached
 from tocsin.languages.attached import in_file as in_file
 from tocsin.languages.attached import located as located
 from tocsin.languages.attached import read_text as read_text
+from tocsin.languages.rule_file import read_rule
 
 
 def given_text(pattern: str) -> tuple[str, str | None]:
-    """The text of a command line, or of the file that @FILE names, and the name of that file."""
+    """The text of a command line, or of the file that @FILE names, and the name of that file.
+
+    Of a rule file it is the pattern, at its place, so that mistakes are shown in their lines.
+    """
     if not pattern.startswith("@"):
         return pattern, None
-    return read_text(Path(pattern[1:])), pattern[1:]
+    return read_rule(Path(pattern[1:])).padded, pattern[1:]
 
 
 def write_text(path: Path, text: str) -> None:

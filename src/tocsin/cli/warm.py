@@ -7,8 +7,9 @@ import time
 from typing import Any
 
 _HELP = """\
-The kernels are compiled for the processor they run on, once after an installation, and kept beside the
-package, or in NUMBA_CACHE_DIR where that cannot be written. Without this command the first query waits for it.
+The kernels that did not come with the package are compiled for the processor they run on, once after an
+installation, and kept beside the package, or in NUMBA_CACHE_DIR where that cannot be written. Without this
+command the first query waits for it.
 Run it when an image for a cluster is built, on a machine like those it is for.
 
 example:

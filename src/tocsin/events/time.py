@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 MICROSECONDS = {
@@ -26,9 +25,20 @@ MICROSECONDS = {
     "min": 60_000_000,
     "h": 3_600_000_000,
     "d": 86_400_000_000,
+    "w": 604_800_000_000,
 }
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|h|d)")
+# Other ways to write the units.
+_UNITS = {
+    "us": ("µs", "microsecond", "microseconds"),
+    "ms": ("msec", "millisecond", "milliseconds"),
+    "s": ("sec", "secs", "second", "seconds"),
+    "min": ("m", "mins", "minute", "minutes"),
+    "h": ("hr", "hrs", "hour", "hours"),
+    "d": ("day", "days"),
+    "w": ("week", "weeks"),
+}
+UNIT_WORDS = {word: unit for unit, words in _UNITS.items() for word in (unit, *words)}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([^\W\d_]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +68,13 @@ class Interval:
 def parse_duration(text: str) -> int | None:
     """Microseconds of a duration such as `5min`, or None if the text is not one.
 
-    >>> parse_duration("5min"), parse_duration("1.5h"), parse_duration("soon")
+    >>> parse_duration("5min"), parse_duration("1.5 hours"), parse_duration("soon")
     (300000000, 5400000000, None)
     """
     match = _DURATION.fullmatch(text.strip())
-    if match is None:
+    if match is None or match[2] not in UNIT_WORDS:
         return None
-    exact = Fraction(match[1]) * MICROSECONDS[match[2]]
+    exact = Fraction(match[1]) * MICROSECONDS[UNIT_WORDS[match[2]]]
     return int(exact) if exact.denominator == 1 else None
 
 
@@ -81,27 +91,3 @@ def format_duration(microseconds: int) -> str:
             return f"{microseconds // MICROSECONDS[unit]}{unit}"
     thousandths = f"{microseconds % 1000:03d}".rstrip("0")
     return f"{microseconds // 1000}.{thousandths}ms"
-
-
-def parse_timestamp(text: str) -> int | None:
-    """Microseconds of an ISO 8601 time, taken as UTC unless it names an offset; None if it is not one.
-
-    >>> parse_timestamp("1970-01-01T00:00:01"), parse_timestamp("1970-01-01T01:00:00+01:00")
-    (1000000, 0)
-    """
-    try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return (moment - _EPOCH) // timedelta(microseconds=1)
-
-
-def format_timestamp(microseconds: int) -> str:
-    """The time in ISO 8601, UTC, without a zone.
-
-    >>> format_timestamp(1_000_000)
-    '1970-01-01T00:00:01'
-    """
-    return (_EPOCH + timedelta(microseconds=microseconds)).replace(tzinfo=None).isoformat()

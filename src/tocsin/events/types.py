@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from tocsin.errors import InputError, did_you_mean
 
@@ -17,6 +18,31 @@ class EventType:
     name: str
     attributes: Mapping[str, str] = field(default_factory=dict)
     parent: str | None = None
+
+
+class AnyCase(dict[str, str]):
+    """Attributes and their kinds, found whether they are written in upper or lower case.
+
+    >>> "Temp" in AnyCase(temp="float"), AnyCase(temp="float").get("TEMP")
+    (True, 'float')
+    """
+
+    def _own(self, name: object) -> object:
+        if dict.__contains__(self, name) or not isinstance(name, str):
+            return name
+        return next((one for one in self if one.lower() == name.lower()), name)
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(self._own(name))
+
+    def __getitem__(self, name: str) -> str:
+        return super().__getitem__(self._own(name))  # type: ignore[index]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return super().get(self._own(name), default)  # type: ignore[call-overload]
+
+    def copy(self) -> AnyCase:
+        return AnyCase(self)
 
 
 class Catalog:
@@ -41,7 +67,7 @@ class Catalog:
         self._types: dict[str, EventType] = {}
         self._sets: dict[str, frozenset[str]] = {}
         self.closed = closed
-        self._common = dict(common or {})
+        self._common: dict[str, str] = common.copy() if isinstance(common, AnyCase) else dict(common or {})
         for event_type in types:
             self.declare(event_type)
         for name, members in (sets or {}).items():
@@ -131,7 +157,7 @@ class Catalog:
             each = [dict(self.attributes(member)) for member in sorted(self._sets[name])]
             shared = each[0].items() if each else ()
             return {a: kind for a, kind in shared if all(other.get(a) == kind for other in each)}
-        merged = dict(self._common)
+        merged = self._common.copy()
         for ancestor in reversed(self.ancestors(name)):
             if ancestor in self._types:
                 merged.update(self._types[ancestor].attributes)

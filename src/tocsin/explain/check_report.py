@@ -8,6 +8,7 @@ from typing import Any
 from typing import Literal as OneOf
 
 from tocsin.analysis import Answer, Need, show_briefly, show_trace
+from tocsin.errors import counted
 from tocsin.explain.contents import Branch, Finding, Trace
 from tocsin.explain.render.data import data_of
 from tocsin.explain.render.layout import columns, titled
@@ -220,10 +221,11 @@ def _influences(found: tuple[Effect, ...]) -> Iterator[Row]:
 
 
 def _state(need: Need) -> str:
-    bits = "1 bit" if need.bits == 1 else f"{need.bits} bits"
-    size = f"{need.states} states and {need.transitions} transitions"
+    bits = counted(need.bits, "bit")
+    size = f"{counted(need.states, 'state')} and {counted(need.transitions, 'transition')}"
     if need.configurations is None or need.witness is None:
         return f"{bits}, one a state: {size}, run as they are, because {need.refused}"
-    counted = f"{bits}: {need.configurations} configurations, {need.minimal} of them different"
+    configurations = counted(need.configurations, "configuration")
+    whole = f"{bits}: {configurations}, {need.minimal} of them different"
     when = f"after {show_trace(need.witness)}" if need.witness else "at the start"
-    return f"{counted}; {size}, at most {need.peak} active states, as {when}"
+    return f"{whole}; {size}, at most {counted(need.peak or 0, 'active state')}, as {when}"

@@ -8,9 +8,9 @@ from typing import Protocol
 
 from tocsin.algebra.predicate import attributes
 from tocsin.automata.detection_plan import BitTest, Compiled
+from tocsin.errors import counted
 from tocsin.explain.contents import Job, Sharing
 from tocsin.explain.explanation import Explanation, Section
-from tocsin.explain.render.layout import counted
 from tocsin.explain.tokens.kernel_choice import kernel_counts
 from tocsin.runtime.program import Program
 

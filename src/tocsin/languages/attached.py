@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from tocsin.errors import InputError, LimitError, PatternError, PatternErrors, PipelineError, PipelineErrors
 
+MAX_BYTES = 2_000_000  # of a file with a text; a language refuses much less
+
 
 class Attached(NamedTuple):
     """A text and the file it is from; None for a text that was given as such."""
@@ -35,16 +37,29 @@ class Attached(NamedTuple):
                 raise InputError("bad-option", f"{given!r} is neither a text nor a file", hint=hint)
 
 
-def read_text(path: Path) -> str:
-    """The text of a file."""
+def read_text(path: Path, most: int = MAX_BYTES) -> str:
+    """The text of a file, with lines that end in `\\n`; one of more than `most` bytes is refused before it is read."""
+    if "\0" in str(path):
+        raise InputError("bad-file", f"{shortened(path)!r} cannot be a path: it has a NUL in it")
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+        if len(data) > most:
+            raise InputError("too-long", f"{shortened(path)} has more than {most:,} bytes, the limit")
+        return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
-        raise InputError("no-file", f"there is no file {path}") from None
-    except UnicodeDecodeError:
-        raise InputError("bad-file", f"{path} is not text in UTF-8") from None
+        raise InputError("no-file", f"there is no file {shortened(path)}") from None
+    except UnicodeDecodeError as problem:
+        message = f"{path} is not text in UTF-8: byte {problem.start:,} is none of it"
+        raise InputError("bad-file", message) from None
     except OSError as problem:
-        raise InputError("bad-file", f"{path} cannot be read: {problem.strerror}") from None
+        raise InputError("bad-file", f"{shortened(path)} cannot be read: {problem.strerror}") from None
+
+
+def shortened(path: Path) -> str:
+    """A path to show inside a message."""
+    text = str(path)
+    return text if len(text) <= 200 else f"{text[:100]}…{text[-60:]}"
 
 
 def in_file(found: Iterable[PatternError | LimitError], file: str) -> list[PipelineError]:

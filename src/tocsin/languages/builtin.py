@@ -17,10 +17,12 @@ CORE = Language(
     parts=MappingProxyType(
         {
             "detection": "tocsin.languages.core.policy:read_detection",
+            "filter": "tocsin.languages.core.condition:event_condition",
             "show-event": "tocsin.languages.core.printer:show_spec",
             "show-filter": "tocsin.languages.core.printer:show_filter",
             "show-pattern": "tocsin.languages.core:show",
             "single event": "tocsin.languages.core.single:single_event",
+            "symbols": "tocsin.languages.core.words:symbols",
         }
     ),
 )

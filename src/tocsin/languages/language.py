@@ -39,6 +39,7 @@ _FLOORS = {
     "check": "tocsin.explain.{family}:CHECKS",
     "code": "tocsin.automata.{family}.codegen:code_of",
     "cases": "tocsin.cases.{family}.kinds:KINDS",
+    "why": "tocsin.why_not.{family}:account_for",
 }
 
 
@@ -70,9 +71,9 @@ class Language:
         sends: whether its texts send events of their own; otherwise matches are reported.
         selects: whether `matches` and `take` choose among its matches.
         parts: parsers and printers of pieces of a text, by name, for those who need them (`part`).
-        compile, explain, check, code, cases: its parts in the layers above; by default those of its family.
+        compile, explain, check, code, cases, why: its parts in the layers above; by default those of its family.
             `explain` is `(ParsedText) -> Explanation` and `check` a `FamilyChecks`, both of `tocsin.explain`; `code` is
-            `(value, title) -> text` and gives a program of its own.
+            `(value, title) -> text` and gives a program of its own; `why` is `(Asked) -> Answer` of `tocsin.why_not`.
     """
 
     name: str
@@ -93,6 +94,7 @@ class Language:
     check: Hook = ""
     code: Hook = ""
     cases: Hook = ""
+    why: Hook = ""
 
     def read(self, text: str, options: Any = None, context: Context = Context()) -> Any:
         """Parse a text, with options as a mapping or as the value that `options_of` returns."""
@@ -164,7 +166,7 @@ class Language:
         return _resolved(self.parts[name])
 
     def on(self, floor: str) -> Any:
-        """The part of this language in a layer above: `compile`, `explain`, `check`, `code` or `cases`."""
+        """The part of this language in a layer above: `compile`, `explain`, `check`, `code`, `cases` or `why`."""
         if not self.offers(floor):
             message = f"{self.title} has no {floor!r}, and neither has the family {self.family!r}"
             raise InputError("not-offered", message, hint=f"let the language give `{floor}` of its own")

@@ -11,27 +11,27 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from tocsin.algebra.tokens.bounds import MAX_ERRORS, MAX_NESTING
+from tocsin.algebra.tokens.bounds import MAX_ERRORS, MAX_LENGTH, MAX_NESTING
 from tocsin.algebra.tokens.check import too_many
 from tocsin.errors import PatternError, PatternErrors, Span
-from tocsin.events import format_timestamp, parse_duration, parse_timestamp
+from tocsin.events import UNIT_WORDS, format_timestamp, parse_duration, parse_timestamp
 
-MAX_TEXT = 200_000  # characters, where a language has no limit of its own
 MAX_INTEGER = (1 << 63) - 1
 MAX_DURATION = 1 << 60  # microseconds; a timer that starts today still fits into 64 bits
-UNITS = "ms, s, min, h, d"
+UNITS = "ms, s, min, h, d, w"
 CLOSING = {"[": "]", "(": ")", "{": "}"}
 
 _SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
 _TIME = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?", re.ASCII
 )
-_DURATION = re.compile(r"\d+(?:\.\d+)?(?:ms|min|s|h|d)(?!\w)", re.ASCII)
+_DURATION = re.compile(rf"\d+(?:\.\d+)?(?:{'|'.join(UNIT_WORDS)})(?!\w)", re.ASCII)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _NAME = re.compile(r"[^\W\d]\w*")
+_QUOTED = re.compile(r"`(?:[^`]|``)+`")  # a name with any signs in it, where a language has the sign `
 _STRING = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
 _TIMING_SIGN = re.compile(r"_\s*\{")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -107,6 +107,8 @@ def _token(text: str, at: int, symbols: Sequence[str], errors: list[PatternError
     if match := _STRING.match(text, at):
         quote = match[0][0]
         return token("string", match, match[0][1:-1].replace(quote * 2, quote))
+    if "`" in symbols and (match := _QUOTED.match(text, at)):
+        return token("name", match, match[0][1:-1].replace("``", "`"))
     if "_" in symbols and _TIMING_SIGN.match(text, at):
         return Token("_", "_", "_", Span(text, at, at + 1))
     if match := _NAME.match(text, at):
@@ -225,7 +227,7 @@ class Reader:
     ('[', 'A', True)
     """
 
-    def __init__(self, text: str, symbols: Sequence[str], longest: int = MAX_TEXT) -> None:
+    def __init__(self, text: str, symbols: Sequence[str], longest: int = MAX_LENGTH) -> None:
         if len(text) > longest:
             size = f"the text has {len(text):,} characters; the limit is {longest:,}"
             raise PatternErrors([PatternError("too-long", size)])
@@ -240,6 +242,24 @@ class Reader:
         self.index = 0
         self._depth = 0
         self._closed: dict[int, int] | None = None
+        self._end: Span | None = None  # where the text ends, if it is a part of another
+
+    def inside(self, string: Token, symbols: Sequence[str]) -> Reader:
+        """A reader over the contents of a string of this text; what it reads has its place in this text."""
+        reader = Reader(str(string.value), symbols)
+        plain = len(string.text) == len(str(string.value)) + 2  # a doubled quote would shift what follows it
+
+        def here(span: Span) -> Span:
+            start = string.span.start + 1
+            return Span(self.text, start + span.start, start + span.end) if plain else string.span
+
+        reader.tokens = [replace(token, span=here(token.span)) for token in reader.tokens]
+        reader.errors[:] = [
+            PatternError(e.code, e.message, None if e.span is None else here(e.span), e.hint)
+            for e in reader.errors
+        ]
+        reader._end = here(reader._end_span())
+        return reader
 
     @property
     def here(self) -> Token:
@@ -288,7 +308,7 @@ class Reader:
     def unexpected(self, wanted: str, hint: str | None = None) -> None:
         """Record that something else was expected here. Only one complaint is recorded for a place."""
         found = "the text ends" if self.here.kind == "end" else f"found {shortened(self.here.text)!r}"
-        span = self.here.span if self.here.kind != "end" else self._end_span()
+        span = self.here.span if self.here.kind != "end" else self._end or self._end_span()
         if not any(e.code == "syntax" and e.span == span for e in self.errors):
             self.note("syntax", f"expected {wanted}, but {found}", span, hint)
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from tocsin.algebra.tokens.subscription import Interpretation
 from tocsin.errors import InputError, did_you_mean
+from tocsin.languages.phrases import READING
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,8 @@ class NamesAndReading:
         restart, strong_scope: see `tocsin.algebra.tokens.subscription.Interpretation`.
     """
 
-    restart: str = Interpretation().restart
-    strong_scope: str = Interpretation().strong_scope
+    restart: str = READING.restart
+    strong_scope: str = READING.strong_scope
     names: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
@@ -36,7 +37,7 @@ class NamesAndReading:
                 hint = did_you_mean(name, known)
                 raise InputError("unknown-option", f"there is no option {name!r}", hint=hint)
         interpretation = Interpretation.of(
-            {name: value for name, value in options.items() if name != "names"}
+            {"restart": READING.restart} | {name: value for name, value in options.items() if name != "names"}
         )
         return cls(interpretation.restart, interpretation.strong_scope, _table(options.get("names")))
 

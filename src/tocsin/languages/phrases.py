@@ -6,11 +6,12 @@
 | x before y                     | `[x in {x,y}][y]`              |
 | x without y                    | `[x in {x,y}]`                 |
 | x repeated 3 times             | `[x][x][x]`                    |
-| x followed by y within 1h      | `([x],[y in {y,T1}])_{T1=1h}`  |
+| x repeated 2 to 5 times        | `[x]{2,5}`                     |
+| x followed by y within 1h      | `[x];[y] within 1h`            |
 | x not followed by y within 1h  | `([x],[T1 in {T1,y}])_{T1=1h}` |
 
 A phrase without a meaning raises `PatternError` with the place of the pattern it applies to. Timers get
-their names at the end, from `finished`: until then they are called 1, 2, …, which no event can be called. The
+their names at the end, from `finished`: until then a sign that no text has is in front of their numbers. The
 way back, from a pattern to a phrase, is in `recognise`.
 
 Paper: 003, "Further Work: Higher-Level Specification Languages", which prints two examples; the rest is ours.
@@ -28,24 +29,30 @@ from tocsin.algebra.tokens.pattern import (
     AnyOf,
     Atom,
     EventSpec,
+    Optional,
     Order,
     Pattern,
     Repeat,
     Sequence,
     Timed,
     Timer,
+    Within,
     rebuilt,
     specs,
     walk,
 )
-from tocsin.errors import PatternError
+from tocsin.algebra.tokens.subscription import Interpretation
+from tocsin.errors import PatternError, counted
 
 # How many event names a pattern may have once its repetitions are expanded.
 MAX_NAMES = 10_000
+# A start that failed is tried again, as a person expects; the core language follows the paper.
+READING = Interpretation(restart="always")
+_TIMER = "\0"
 
 
 def linked(left: Pattern, right: Pattern, order: Order) -> Sequence:
-    """One after the other. A chain of equal links is one sequence, so that `within` sees its last link."""
+    """One after the other. A chain of equal links is one sequence."""
     if isinstance(left, Sequence) and left.order is order and not is_repetition(left):
         return Sequence((*left.parts, right), order)
     return Sequence((left, right), order)
@@ -56,23 +63,36 @@ def either(left: Pattern, right: Pattern) -> AnyOf:
     return AnyOf((*left.options, right) if isinstance(left, AnyOf) else (left, right))
 
 
-def repeated(body: Pattern, times: int) -> Pattern:
-    """The pattern repeated `times` times.
+def repeated(body: Pattern, times: int, most: int | None = None) -> Pattern:
+    """The pattern repeated `times` times, or from `times` to `most` times.
 
     >>> len(repeated(Atom((EventSpec("A"),)), 3).parts)
     3
+    >>> repeated(Atom((EventSpec("A"),)), 2, 5).parts[2].most
+    3
     """
-    if times < 1:
-        raise PatternError("bad-count", f"{times} times is never", body.span, "repeat it at least once")
-    sized(body, times)
-    return body if times == 1 else Sequence((body,) * times, Order.WEAK)
+    largest = times if most is None else most
+    if times < (1 if most is None else 0) or largest < max(times, 1):
+        how = str(times) if most is None else f"{times} to {most}"
+        raise PatternError("bad-count", f"{how} times is never", body.span, "repeat it at least once")
+    sized(body, largest)
+    more = (Optional(body, largest - times),) if largest > times else ()
+    return _one((*((body,) * times), *more), Order.WEAK)
+
+
+def at_least(body: Pattern, times: int) -> Pattern:
+    """The pattern repeated `times` times or more."""
+    if times < 0:
+        raise PatternError("bad-count", f"{times} times cannot be counted", body.span, "count from 0")
+    sized(body, times + 1)
+    return _one((*((body,) * times), Repeat(body)), Order.WEAK)
 
 
 def sized(pattern: Pattern, times: int = 1) -> Pattern:
     """The pattern, unless it would name too many events when repeated `times` times."""
     size = times * sum(1 for _ in specs(pattern))
     if size > MAX_NAMES:
-        message = f"written out, this names {size:,} events"
+        message = f"written out, this names {counted(size, 'event')}"
         raise PatternError("too-large", message, pattern.span, f"at most {MAX_NAMES:,}")
     return pattern
 
@@ -113,7 +133,9 @@ def without(body: Pattern, stoppers: tuple[EventSpec, ...]) -> Pattern:
             known = domain or accept
             more = tuple(spec for spec in stoppers if spec not in known)
             # Accepted events first, then other events, then timers: one order, however it was written.
-            ordered = sorted(known + more, key=lambda spec: (spec not in accept, spec.name.isdigit()))
+            ordered = sorted(
+                known + more, key=lambda spec: (spec not in accept, spec.name.startswith(_TIMER))
+            )
             return replace(body, domain=tuple(ordered)) if more else body
         case AllOf():
             raise PatternError(
@@ -139,40 +161,24 @@ def _starts(pattern: Pattern) -> tuple[EventSpec, ...]:
             return _starts(parts[0])
         case AnyOf(options):
             return tuple(dict.fromkeys(spec for option in options for spec in _starts(option)))
-        case Timed(first):
+        case Timed(first) | Within(first):
             return _starts(first)
-        case AllOf() | Repeat():
+        case AllOf() | Repeat() | Optional():
             return plain_events(pattern, "`before`")
         case _:
             assert_never(pattern)
 
 
-def within(pattern: Pattern, after: int) -> Pattern:
-    """The last link of a sequence takes at most `after` microseconds; of a repetition, the whole.
-
-    The limit applies to each pattern joined by `or`. Two events joined by `and` are two sequences, one
-    for each order.
-    """
-    match pattern:
-        case Sequence(parts):
-            first, second = (parts[:1], parts[1:]) if is_repetition(pattern) else (parts[:-1], parts[-1:])
-            timer = Timer(_unused(pattern), after=after)
-            timed = _timed(_one(second, pattern.order), EventSpec(timer.name))
-            return Timed(_one(first, pattern.order), timed, timer, pattern.span)
-        case AnyOf(options):
-            return replace(pattern, options=tuple(within(option, after) for option in options))
-        case AllOf(Atom() as left, Atom() as right):
-            orders = (Sequence(pair, Order.WEAK) for pair in ((left, right), (right, left)))
-            return AnyOf(tuple(within(order, after) for order in orders), pattern.span)
-        case Atom() | Repeat() | Timed() | AllOf():
-            raise PatternError(
-                "within-what",
-                "`within` needs one thing that follows another: the first starts the clock",
-                pattern.span,
-                "say after what it must happen: … followed by … within …",
-            )
-        case _:
-            assert_never(pattern)
+def within(pattern: Pattern, limit: int) -> Within:
+    """The pattern, if its last event ends at most `limit` microseconds after the end of its first."""
+    if isinstance(pattern, Atom):
+        raise PatternError(
+            "within-what",
+            "`within` needs one thing that follows another: the first starts the clock",
+            pattern.span,
+            "say after what it must happen: … followed by … within …",
+        )
+    return Within(pattern, limit, pattern.span)
 
 
 def not_followed_by(first: Pattern, second: Pattern, after: int) -> Timed:
@@ -188,18 +194,7 @@ def _one(parts: tuple[Pattern, ...], order: Order) -> Pattern:
 
 def _unused(pattern: Pattern) -> str:
     """A name for a timer around a pattern that no timer inside has."""
-    return str(1 + sum(isinstance(node, Timed) for node in walk(pattern)))
-
-
-def _timed(pattern: Pattern, timer: EventSpec) -> Pattern:
-    """The pattern with the timer in the domain of every state; no timer reaches into `||` (C.3.15)."""
-    match pattern:
-        case AllOf():
-            return pattern
-        case Atom():
-            return without(pattern, (timer,))
-        case _:
-            return rebuilt(pattern, lambda part: _timed(part, timer))
+    return f"{_TIMER}{1 + sum(isinstance(node, Timed) for node in walk(pattern))}"
 
 
 def finished(pattern: Pattern, taken: Collection[str] = ()) -> Pattern:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import groupby
 
-from tocsin.algebra.tokens.pattern import Atom, EventSpec, Pattern, Timed, atoms, rebuilt
+from tocsin.algebra.tokens.pattern import Atom, EventSpec, Pattern, Timed
 from tocsin.errors import PatternError, Span
 
 
@@ -27,13 +26,6 @@ def as_event(atom: Atom) -> tuple[EventSpec, tuple[EventSpec, ...]] | None:
     return own, tuple(spec for spec in atom.domain if spec != own)
 
 
-def as_within(timed: Timed) -> Pattern | None:
-    """What must happen before the timer runs out, without the timer; None if the timer is waited for."""
-    second = _untimed(timed.second, EventSpec(timed.timer.name))
-    named = any(spec.name == timed.timer.name for atom in atoms(second) for spec in atom.accept)
-    return None if named or timed.timer.after is None else second
-
-
 def as_not_followed_by(timed: Timed) -> tuple[EventSpec, ...] | None:
     """The events that must not happen before the timer runs out; None if it is something else."""
     own = EventSpec(timed.timer.name)
@@ -42,18 +34,6 @@ def as_not_followed_by(timed: Timed) -> tuple[EventSpec, ...] | None:
             return tuple(spec for spec in atom.domain if spec != own) or None
         case _:
             return None
-
-
-def _untimed(pattern: Pattern, timer: EventSpec) -> Pattern:
-    match pattern:
-        case Atom(accept, domain) if timer in domain and timer not in accept:
-            rest = tuple(spec for spec in domain if spec != timer)
-            return replace(pattern, domain=() if rest == accept else rest)
-        case Timed(first, _, own) if own.name == timer.name:
-            # Inside, the name means the inner timer.
-            return replace(pattern, first=_untimed(first, timer))
-        case _:
-            return rebuilt(pattern, lambda part: _untimed(part, timer))
 
 
 def runs(parts: tuple[Pattern, ...]) -> Iterator[tuple[Pattern, int]]:

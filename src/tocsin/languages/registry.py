@@ -172,7 +172,7 @@ def show(parsed: object, language: str | Language | None = None) -> str:
     A subscription is shown in the core language if no other is named, and everything else in its own.
 
     >>> show(parse('"A" followed by "B" within "1h"', "pretty"))
-    '([A], [B in {B, T1}])_{T1=1h}'
+    '[A];[B] within 1h'
     >>> show(parse("repeat{push(x){a}}", "ecl"))
     'repeat {push(x) {a}}'
     """

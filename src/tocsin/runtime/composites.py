@@ -69,7 +69,19 @@ def as_input(
         bits,
         values,
         -2 - (first + np.arange(len(chosen))),
+        np.array([_first_end(plan, composites, n) for n in range(first, len(composites))], np.int64),
     )
+
+
+def _first_end(plan: Plan, composites: list[Composite], number: int) -> int:
+    """When the first event of a composite ends; parts of the same pattern are no events of their own."""
+    own = composites[number]
+    parts = plan.detectors[own.detector].parts
+    ends = []
+    for ref, time in zip(own.refs, own.times, strict=True):
+        inside = ref <= -2 and composites[-2 - ref].detector in parts
+        ends.append(_first_end(plan, composites, -2 - ref) if inside else time)
+    return min(ends)
 
 
 def numbers_of(detector: Detector, composites: list[Composite]) -> Array:

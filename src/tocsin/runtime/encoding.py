@@ -34,6 +34,7 @@ dict keeps its order); an array of MessagePack is a tuple. Everything else is an
 | 10 | Arrow table | Arrow's IPC stream |
 | 11 | Arrow array | the IPC stream of a table with this one column |
 | 12 | Arrow schema | Arrow's IPC stream without a batch |
+| 13 | a time as a value (`values.Time`) | microseconds since 1970-01-01 UTC |
 
 >>> decode(encode((1, "a", {"b": None}), kind="note", version=3), kind="note", version=3)
 (1, 'a', {'b': None})
@@ -53,6 +54,7 @@ import numpy as np
 import pyarrow as pa
 
 from tocsin.errors import InputError
+from tocsin.values import Time
 
 MAGIC = b"TOCS"
 LAYOUT = 1
@@ -65,6 +67,7 @@ _CODEC = pa.Codec("lz4")  # written after every micro-batch of a stream, so spee
 _INT, _LIST, _SET, _FROZENSET, _NUMPY, _DECIMAL, _DATE, _DATETIME, _TIMEDELTA, _TABLE, _ARROW, _SCHEMA = (
     range(1, 13)
 )
+_TIME = 13
 _SIZES = {
     "b": (1,),
     "i": (1, 2, 4, 8),
@@ -249,6 +252,7 @@ _TO_PAYLOAD: dict[type, tuple[int, Callable[[Any], bytes]]] = {
     pa.Table: (_TABLE, _table),
     pa.Array: (_ARROW, _arrow),
     pa.Schema: (_SCHEMA, lambda value: _table(value.empty_table())),
+    Time: (_TIME, lambda value: _pack(value.micros)),
 }
 
 
@@ -305,4 +309,5 @@ _FROM_PAYLOAD: dict[int, Callable[[bytes], Any]] = {
     _TABLE: _table_from,
     _ARROW: _arrow_from,
     _SCHEMA: lambda payload: _table_from(payload).schema,
+    _TIME: lambda payload: Time(int(_unpack(payload))),
 }

@@ -23,6 +23,7 @@ from tocsin.runtime.rows.signatures import signatures
 from tocsin.runtime.rows.total_order import ascend, total_order
 from tocsin.runtime.rows.value_numbers import Column, Interned
 from tocsin.runtime.state import State
+from tocsin.runtime.too_much import out_of_memory
 
 MAX_TOKENS = 5_000_000  # some 250 bytes each
 
@@ -117,7 +118,10 @@ def feed(
 def _step(memory: Memory, work: Work) -> tuple[Matches, Memory]:
     """The matches and the new memory of a detector, from the kernel of its memory or the one that it hands over to."""
     while True:
-        done = kernel_named(memory.kind).feed(memory.content, work)
+        try:
+            done = kernel_named(memory.kind).feed(memory.content, work)
+        except MemoryError:
+            raise out_of_memory(len(work.events.ref)) from None
         if isinstance(done, Fed):
             return done.matches, Memory(memory.kind, done.content)
         memory = done

@@ -21,7 +21,7 @@ from tocsin.errors import InputError
 
 Array = np.ndarray[Any, Any]
 
-VERSION = 6
+VERSION = 7
 
 # Rows of `code`: (operation, a, b, c), evaluated on a stack with the truth values below.
 LEAF, COMPARE, BIND, UNIFY, AND, OR, NOT = range(7)
@@ -36,7 +36,7 @@ MOVE_TEST, MOVE_STRONG, MOVE_ENTERS, MOVE_LINK, MOVE_EMITS, MOVE_FIRST, MOVE_STO
 STEP_STATE, STEP_STARTS, STEP_GOES_ON, STEP_LINKS = range(4)
 TEST_EXCEPTED, TEST_TIMERS, TEST_TAKEN, TEST_TAKEN_STOP, TEST_LOOKED_AT, TEST_LOOKED_AT_STOP = range(6)
 SPEC_BIT, SPEC_CODE, SPEC_CODE_STOP, SPEC_ROLE = range(4)
-TIMER_AFTER, TIMER_MOMENT, TIMER_RANK = range(3)
+TIMER_AFTER, TIMER_MOMENT, TIMER_RANK, TIMER_LIMIT = range(4)
 
 
 class Program(NamedTuple):
@@ -59,7 +59,10 @@ class Program(NamedTuple):
     spec_list: Array  # int64: what tests refer to
     specs: Array  # int64 (P, 4): bit without which the spec cannot hold; code from, to (empty if the bit decides); role
     code: Array  # int64 (C, 4)
-    timers: Array  # int64 (T, 3): microseconds after, or -1; moment, if absolute; rank of the name
+    timers: Array  # int64 (T, 4): microseconds after, or -1; moment, if absolute; rank of the name; whether it is a limit
+    closes: (
+        Array  # int64 (S, T) if there are limits: the state in which a token goes on when one runs out, or -1
+    )
 
 
 class Walk(NamedTuple):
@@ -119,6 +122,7 @@ class Detector(NamedTuple):
     variable_names: tuple[str, ...]
     emissions: tuple[Emission, ...] = ()
     choice: Choice = Choice()
+    parts: tuple[int, ...] = ()  # the inputs that are parts of the same pattern, and not events of their own
 
 
 class CompositeTest(NamedTuple):
@@ -174,6 +178,7 @@ def subplan(plan: Plan, outputs: Sequence[int]) -> Plan:
         detectors=tuple(
             one._replace(
                 inputs=tuple(place[number] for number in one.inputs),
+                parts=tuple(place[number] for number in one.parts),
                 emissions=tuple(e._replace(output=output_place.get(e.output, -1)) for e in one.emissions),
             )
             for one in (plan.detectors[number] for number in needed)

@@ -8,7 +8,7 @@ The bytes are those of `encoding`, of the kind `state` and of version `VERSION`;
 | field | type | meaning |
 |---|---|---|
 | `keys` | (int, tuple) | how many keys there are, and a column for each of their parts: an Arrow array, or a list of values |
-| `values` | tuple | the values that variables hold, by number: integers, floats, texts, booleans |
+| `values` | tuple | the values that variables hold, by number: integers, floats, decimals, texts, booleans, times |
 | `events` | Arrow table or None | the events that partial matches hold, with the columns that matches report |
 | `composites` | tuple of tuples | detector, refs, roles, times, variables, start, end: see `composites.Composite` |
 | `detectors` | tuple of (str, dict) | for each detector of the plan the name of its kernel, and the fields of its memory |
@@ -33,7 +33,7 @@ from tocsin.runtime.program import Plan
 from tocsin.runtime.rows.keys import NO_KEYS, Keys
 from tocsin.values import Value
 
-VERSION = 6
+VERSION = 7
 _KIND = "state"
 _FIELDS = frozenset({"keys", "values", "events", "composites", "detectors"})
 

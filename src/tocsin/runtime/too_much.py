@@ -16,11 +16,16 @@ def too_many_partial_matches(limit: int, key: tuple[Any, ...]) -> LimitError:
     )
 
 
-def out_of_memory(matches: int, waiting: int) -> LimitError:
-    """The error for a machine without enough memory for the matches."""
+def out_of_memory(events: int, matches: int | None = None, waiting: int = 0) -> LimitError:
+    """The error for a machine without enough memory for the matches; how many there are is not always known."""
+    found = (
+        ""
+        if matches is None
+        else f": {matches:,} matches are found and {waiting:,} partial matches of a key wait"
+    )
     return LimitError(
         "out-of-memory",
-        f"there is no memory for more: {matches:,} matches are found and {waiting:,} partial matches of a key wait",
+        f"there is no memory for more matches of these {events:,} events{found}",
         hint="bound the pattern by a timer, take = first 10 or count instead of all, or lower max_partial_matches",
     )
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 from tocsin.errors import InputError, did_you_mean
-from tocsin.events import Catalog, Event, Interval, Value, format_timestamp, parse_duration, parse_timestamp
-from tocsin.values import kind
+from tocsin.events import Catalog, Event, Interval, Value, parse_duration, parse_timestamp
+from tocsin.values import Time, kind
 
 Moment = int | str | datetime
 Duration = int | str | timedelta
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_EXPECTED = {"string": "string", "int": "number", "float": "number", "bool": "bool"}
+_EXPECTED = {"string": "string", "int": "number", "float": "number", "bool": "bool", "timestamp": "time"}
 
 
 def moment(value: Moment) -> int:
@@ -93,14 +94,12 @@ def new_event(
 
 def _value(owner: str, declared: str | None, value: object) -> Value:
     if declared == "timestamp" and isinstance(value, int | str | datetime) and not isinstance(value, bool):
-        return format_timestamp(moment(value))
-    if value is not None and not isinstance(value, bool | int | float | str):
+        return Time(moment(value))
+    if value is not None and not isinstance(value, bool | int | float | Decimal | str | Time):
         hint = "a string, a number, true or false"
         raise InputError("bad-value", f"{owner} cannot be a {type(value).__name__}", hint=hint)
     wrong = kind(value) != _EXPECTED.get(declared, kind(value)) if declared is not None else False
-    if value is not None and (
-        wrong or declared == "timestamp" or (declared == "int" and isinstance(value, float))
-    ):
+    if value is not None and (wrong or (declared == "int" and not isinstance(value, int))):
         raise InputError(
             "type-mismatch",
             f"{owner} is {declared}, not {value!r}",

@@ -6,10 +6,14 @@ Paper: 003, "Publish/Subscribe Infrastructure Support" (composite events are pub
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
 
 from tocsin.events import Composite, Constituent, Event, TimerEvent, Value
+from tocsin.values import Time
 
 # Ids of disguised composites lie below all others: a composite comes before a primitive event of equal time
 # (C.3.13). Composites of parallel parts inside a pattern come before both.
@@ -54,8 +58,22 @@ def keyed(event: Input, attributes: Sequence[str]) -> Input | None:
 
 def _as_text(values: Sequence[Value]) -> str:
     """Several values as one: equal texts for equal values, and for no others."""
-    # 2.0 is the same key as 2, but not the same as '2'.
-    return json.dumps([int(v) if isinstance(v, float) and v.is_integer() else v for v in values])
+    return json.dumps([_plain(value) for value in values])
+
+
+def _plain(value: Value) -> object:
+    """A value as JSON has it: 2.0 is the same key as 2, but not the same as '2'."""
+    if isinstance(value, Time):
+        return {"time": value.micros}
+    if isinstance(value, float | Decimal) and math.isfinite(value) and value == int(value):
+        return int(value)
+    if isinstance(value, Decimal):
+        return float(value) if float(value) == value else {"decimal": f"{value:f}".rstrip("0")}
+    return value
+
+
+def _from_plain(found: dict[str, Any]) -> Value:
+    return Time(found["time"]) if "time" in found else Decimal(found["decimal"])
 
 
 def key_values(key: Value | tuple[Value, ...], attributes: Sequence[str]) -> tuple[Value, ...]:
@@ -70,8 +88,10 @@ def opened(composite: Composite, attributes: Sequence[str]) -> Composite:
     if len(attributes) > 1:
         # A timer has no attributes, and may be the only constituent where matches are only counted.
         first = next((c.event for c in composite.leaves() if isinstance(c.event, Input)), None)
-        known = json.loads(str(key)) if first is None else [first.attributes[name] for name in attributes]
-        key = tuple(known)
+        if first is None:
+            key = tuple(json.loads(str(key), object_hook=_from_plain))
+        else:
+            key = tuple(first.attributes[name] for name in attributes)
     return replace(composite, constituents=constituents, key=key)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tocsin.events import Event
-from tocsin.values import kind
+from tocsin.values import identity
 
 _ROOM = 10_000
 
@@ -35,7 +35,7 @@ class Limit:
     def passes(self, event: Event) -> bool:
         """Whether the event is used. A passing event is recorded, so call this once for each event."""
         values = [event.attributes[name] for name in self.by]
-        who = (event.types, *((kind(value), value) for value in values))
+        who = (event.types, *map(identity, values))
         end = event.interval.end
         if who in self._last and end - self._last[who] < self.every:
             return False

@@ -36,7 +36,7 @@ class Contents:
 
 def read_contents(path: str | Path, common: dict[str, str]) -> Contents:
     """Read a pipeline file; raises `PipelineErrors` with all mistakes."""
-    pipeline = read_pipeline(path)
+    pipeline = read_pipeline(path, allow_spark_settings=True)  # the service starts no Spark
     known = common if pipeline.declarations.strict else None
     errors: list[PipelineError] = []
     parsed = parse_entries(pipeline, errors, known)

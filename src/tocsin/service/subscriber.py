@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any, NamedTuple, Protocol
 
 from tocsin.algebra.predicate import evaluate
-from tocsin.algebra.tokens.pattern import EventSpec, Timed, walk
+from tocsin.algebra.tokens.pattern import EventSpec, Timed, Within, walk
 from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.automata.detection_plan import BitTest
 from tocsin.automata.execute import Session
@@ -77,7 +77,8 @@ class Detection:
         )
         # Events in between matter where two events must be adjacent.
         self._all = subscription.selection.matches == "adjacent"
-        self._timers = any(isinstance(node, Timed) for p in patterns(subscription) for node in walk(p))
+        # A limit that runs out can decide which of two matches is the first.
+        self._timers = any(isinstance(n, Timed | Within) for p in patterns(subscription) for n in walk(p))
 
     def wants(self, event: Event) -> bool:
         return self._all or not self._types.isdisjoint(event.types)

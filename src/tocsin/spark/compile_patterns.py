@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -11,6 +12,8 @@ from tocsin.algebra.tokens.subscription import Detection
 from tocsin.automata.detection_plan import Compiled
 from tocsin.compile.family import KnownEvents
 from tocsin.compile.plan_texts import named_texts, plan_texts
+from tocsin.compile.tokens import stuck
+from tocsin.errors import TocsinWarning
 from tocsin.events import Catalog
 from tocsin.languages.attached import Attached
 from tocsin.languages.registry import language, selection_of
@@ -70,5 +73,9 @@ def compile_patterns(
     selection = selection_of(given.language, given.matches, given.take)
     texts = named_texts(given.pattern, given.language, given.language_options, selection)
     planned = plan_texts(texts, KnownEvents(kinds, given.catalog, points))
+    for name, problem in stuck(planned.compiled):
+        whose = f"the pattern {name!r}: " if len(planned.subscriptions) > 1 else ""
+        found = TocsinWarning(problem.code, f"{whose}{problem.message}", problem.hint)
+        warnings.warn(found, stacklevel=2)
     detections = {one.name: one.detection for one in planned.subscriptions}
     return CompiledPatterns(planned.compiled, planned.catalog, detections)

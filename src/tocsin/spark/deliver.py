@@ -29,12 +29,14 @@ from tocsin.algebra.correlation.outcome import Output
 from tocsin.algebra.correlation.types import DELIVERY_ATTRIBUTES
 from tocsin.errors import InputError
 from tocsin.events import parse_duration
+from tocsin.runtime.results.match_rows import keys_among
+from tocsin.spark.quoting import quoted
 
 ADDED = T.StructType(
     [T.StructField("delivered_at", T.TimestampType()), T.StructField("lost", T.StringType())]
 )
 _MOMENT = pa.timestamp("us", tz="UTC")
-_NEEDED = ("pattern", "key", "end", "what", "type", "value")
+_NEEDED = ("pattern", "start", "end", "what", "type", "value")
 _SENT = "tocsin:sent"  # the column with the fields that a row's queue needs
 
 
@@ -73,7 +75,7 @@ def deliver(
     receiver = checked_receiver(every, capacity, most)
     _check(matches)
     sent = matches.where(F.col("what") == "push").withColumn(_SENT, F.monotonically_increasing_id())
-    in_order = Window.partitionBy("pattern", "key").orderBy("end", _SENT)
+    in_order = Window.partitionBy("pattern", *map(quoted, keys_among(matches.columns))).orderBy("end", _SENT)
     queued = sent.withColumn(
         _SENT,
         F.struct(

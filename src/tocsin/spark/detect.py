@@ -6,26 +6,35 @@ each partition is one call into the kernels. `batch.route` decides how that is d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
-from pyspark.sql import DataFrame
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 
-from tocsin.errors import InputError, did_you_mean
+from tocsin.errors import InputError
 from tocsin.languages.registry import DEFAULT
 from tocsin.languages.registry import language as language_named
 from tocsin.runtime.results.match_rows import chosen_columns
 from tocsin.spark.batch.route import THE_STREAM, Route, choose
 from tocsin.spark.compile_patterns import GivenPatterns, Pattern, compile_patterns
-from tocsin.spark.events.columns import attribute_kinds, event_columns
+from tocsin.spark.events.columns import attribute_kinds, event_columns, with_order
+from tocsin.spark.events.doubts import doubts, warn
+from tocsin.spark.events.local_tables import LocalTable, local_table
+from tocsin.spark.events.naming import required_name
+from tocsin.spark.events.types_seen import types_seen
 from tocsin.spark.options import Columns, Options, Rules, Stream, gather, refuse, refuse_fields
 from tocsin.spark.parquet.path import ParquetPath
 from tocsin.spark.query import EventColumns, HasSchema, Query
 from tocsin.spark.rules.compile_rules import RuleSettings
 from tocsin.spark.rules.rule_plan import RuledQuery, detect_with_rules, rule_columns_of, rules_of
-from tocsin.spark.sent import sends
+from tocsin.spark.sent import sends, with_tables
 from tocsin.spark.session.session import local_session
+from tocsin.spark.session.worker_python import check_worker_python
 from tocsin.spark.stream.detect_stream import detect_stream
 from tocsin.spark.stream.stream_options import StreamOptions
 from tocsin.spark.stream.stream_plan import StreamQuery, by_source
@@ -33,8 +42,29 @@ from tocsin.spark.stream.stream_plan import StreamQuery, by_source
 Events = DataFrame | str | Path
 
 
+class _Named(TypedDict, total=False):
+    """The arguments of `detect` that are given by name."""
+
+    language: str
+    key: str | Sequence[str] | None
+    time: str | Sequence[str] | None
+    type: str | None
+    matches: str | None
+    take: str | None
+
+
+@overload
+def detect(events: Events, pattern: Pattern, *options: object, **named: Unpack[_Named]) -> DataFrame: ...
+@overload
 def detect(
-    events: Events,
+    events: pd.DataFrame, pattern: Pattern, *options: object, **named: Unpack[_Named]
+) -> pd.DataFrame: ...
+@overload
+def detect(events: pa.Table, pattern: Pattern, *options: object, **named: Unpack[_Named]) -> pa.Table: ...
+
+
+def detect(
+    events: Any,
     pattern: Pattern,
     *options: object,
     language: str = DEFAULT,
@@ -43,11 +73,12 @@ def detect(
     type: str | None = None,
     matches: str | None = None,
     take: str | None = None,
-) -> DataFrame:
+) -> Any:
     """Detect composite events of one or several patterns in a table or a stream of events.
 
     Args:
-        events: a table, or the path of a Parquet file or folder, which is faster than the same files as a table.
+        events: a Spark table, or the path of a Parquet file or folder; or a table of pandas, polars or Arrow, in which
+            Spark detects at once.
         pattern: the text of a pattern, a subscription, or a mapping of names to either; equal parts are detected once.
         options: at most one of each kind: `tocsin.Columns`, `tocsin.Run`, for streams `tocsin.Stream` and `tocsin.Rules`, a
             `tocsin.Catalog` of event types, and for the language a mapping of its options, such as
@@ -61,16 +92,19 @@ def detect(
         take: what to report of the matches completed at one moment: `all`, `first 3`, `last` or `count`.
 
     Returns:
-        One row per match, or per event that is sent; `tocsin.runtime.results.match_rows` describes the columns, and
-        `tocsin.sent` returns the events that were sent, one table per type.
+        A table of the same kind as the events, for a path one of Spark: one row per match, or per event that is sent.
+        `tocsin.runtime.results.match_rows` describes the columns, and `tocsin.sent` returns the events that were sent,
+        one table per type.
     """
     given = gather(options)
     patterns = GivenPatterns(pattern, language, given.language, matches, take, given.catalog)
-    return _detect(_Call(events, _Names(key, time, type), patterns, given))
+    with for_spark(events, given) as (table, own, local):
+        found = _detect(_Call(table, _Names(key, time, type), patterns, own))
+        return found if local is None else local.like(found)
 
 
 def route(
-    events: Events,
+    events: Any,
     pattern: Pattern,
     *options: object,
     language: str = DEFAULT,
@@ -83,9 +117,29 @@ def route(
     """Return the route that `detect` takes with the same arguments, and why it takes no faster one."""
     given = gather(options)
     patterns = GivenPatterns(pattern, language, given.language, matches, take, given.catalog)
-    call = _Call(events, _Names(key, time, type), patterns, given)
-    _check(call)
-    return THE_STREAM if call.streams else choose(_query(call)).route
+    with for_spark(events, given) as (table, own, _):
+        call = _Call(table, _Names(key, time, type), patterns, own)
+        _check(call)
+        return THE_STREAM if call.streams else choose(_query(call)).route
+
+
+@contextmanager
+def for_spark(events: Any, options: Options) -> Iterator[tuple[Events, Options, LocalTable | None]]:
+    """Yield events in a form that Spark reads, the options for it, and what they were if they were a local table."""
+    local = local_table(events)
+    if local is None:
+        if not isinstance(events, Events):
+            raise InputError(
+                "bad-table",
+                f"events cannot be a {type(events).__module__}.{type(events).__name__}",
+                hint="give a table of Spark, pandas, polars or Arrow, or the path of Parquet files",
+            )
+        yield events, options, None
+        return
+    spark: SparkSession = options.run.spark or local_session()
+    with local.for_spark(spark) as table:
+        session = None if isinstance(table, DataFrame) else spark
+        yield table, replace(options, run=replace(options.run, spark=session)), local
 
 
 class _Names(NamedTuple):
@@ -114,7 +168,12 @@ def _detect(call: _Call) -> DataFrame:
     if call.options.rules is not None:
         return _with_rules(call, call.options.rules)
     query = _query(call)
-    return _in_stream(call, query) if call.streams else choose(query).matches()
+    check_worker_python(query.spark)
+    warn(doubts(query))
+    if call.streams:
+        return with_tables(_in_stream(call, query), query.compiled)
+    query = replace(query, types_seen=types_seen(query))
+    return with_tables(choose(query).matches(), query.compiled)
 
 
 def _check(call: _Call) -> None:
@@ -171,7 +230,7 @@ def find_columns(
 ) -> EventColumns:
     """Find the columns of events from the arguments of `detect`; see `events.columns.event_columns`."""
     source = named.source or ("source" if "source" in table.schema.names else None)
-    return event_columns(
+    columns = event_columns(
         table,
         time=time,
         type=type,
@@ -181,6 +240,7 @@ def find_columns(
         source=source,
         time_unit=named.time_unit,
     )
+    return with_order(columns, table, named.order)
 
 
 def carried_columns(
@@ -190,11 +250,12 @@ def carried_columns(
     there = table.schema.names
     if attributes is None:
         return tuple(name for name in there if name not in columns.named)
-    for name in attributes:
+    found = [required_name(table, name) for name in attributes]
+    for name in found:
         if name not in there:
-            hint = did_you_mean(name, there)
-            raise InputError("unknown-column", f"the table has no column {name!r}", hint=hint)
-    return tuple(attributes)
+            hint = f"carry the whole struct, or add a column for it: df.withColumn('…', col({name!r}))"
+            raise InputError("unknown-column", f"{name!r} is a field inside a column", hint=hint)
+    return tuple(found)
 
 
 # --- Streams ----------------------------------------------------------------------------------------
@@ -214,12 +275,12 @@ def _with_rules(call: _Call, rules: Rules) -> DataFrame:
     """Return the matches of a stream whose rules change."""
     events, options, patterns = call.events, call.options, call.patterns
     assert isinstance(events, DataFrame)
+    check_worker_python(events.sparkSession)
     columns = find_columns(events, call.names.key, call.names.time, call.names.type, options.columns)
     settings = RuleSettings(
         events.schema,
         columns,
         rule_columns_of(events, rules.columns),
-        str(events.sparkSession.conf.get("spark.sql.session.timeZone")),
         StreamOptions.of(options.stream or Stream()),
         language_named(patterns.language).name,
         patterns.named_options,

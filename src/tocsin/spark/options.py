@@ -28,6 +28,7 @@ class Columns:
     Args:
         event_type: the type of all events, if no column holds it; by default `Event`.
         id: a column whose values are unique; it decides the order of events at the same time. By default a hash of the row.
+        order: a column, such as an offset or a line number, that orders events of the same time before their ids do.
         source: the column with the device or system an event is from; by default `source`, if there is one.
         time_unit: the unit of numeric time columns: s, ms, us or ns.
         attributes: the columns that constituents of matches carry; by default all others.
@@ -41,6 +42,7 @@ class Columns:
     time_unit: str | None = None
     attributes: Sequence[str] | None = None
     report: Sequence[str] | None = None
+    order: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

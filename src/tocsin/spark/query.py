@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
@@ -42,6 +42,7 @@ class EventColumns:
     key: tuple[str, ...]
     id: str | None
     source: str | None
+    order: str | None = None
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -68,6 +69,7 @@ class EventColumns:
         )
 
 
+UTC_NAMES = ("UTC", "Etc/UTC", "Z", "+00:00", "GMT")  # time zones in which nothing has to be converted
 BACKWARDS = "it ends before it starts"  # the other reason why a row is not an event
 
 
@@ -113,6 +115,7 @@ class Query:
     cut: str | None = None  # `key` or `time`, if the user chose how events are assigned to tasks
     detections: Mapping[str, Detection | None] = field(default_factory=dict)  # by subscription
     all_relevant: bool = False  # whether every row is known to be a relevant event
+    types_seen: Any = None  # collects the types that occur (`events.types_seen`); None if nobody asks
 
     @property
     def schema(self) -> T.StructType:

@@ -19,13 +19,14 @@ from tocsin.events.stability import policy as new_policy
 from tocsin.languages.registry import DEFAULT
 from tocsin.spark.compile_patterns import CompiledPatterns, GivenPatterns, Pattern, compile_patterns
 from tocsin.spark.events.columns import attribute_kinds, event_columns
-from tocsin.spark.events.predicates import attribute_column
+from tocsin.spark.events.naming import column_at
 from tocsin.spark.events.prepare import prepare, relevant
 from tocsin.spark.events.worker_job import worker_job
 from tocsin.spark.options import Options, Replay, gather, refuse, refuse_fields
 from tocsin.spark.query import EventColumns, Query
 from tocsin.spark.replay_worker import DETECTED_AT, MakePolicy, ReplayJob, replay_partition
 from tocsin.spark.session.session import parallelism
+from tocsin.spark.session.worker_python import check_worker_python
 
 
 def replay(
@@ -56,6 +57,7 @@ def replay(
     """
     given = gather(options)
     log = _checked(events, given)
+    check_worker_python(events.sparkSession)
     named = given.columns
     columns = event_columns(
         events,
@@ -96,7 +98,7 @@ def _checked(events: DataFrame, given: Options) -> Replay:
     refuse_fields(
         given.run, ["spark", "unreadable", "cut"], "a replay takes every row of a table as an arrival"
     )
-    refuse_fields(given.columns, ["attributes", "report"], "a replay reports everything")
+    refuse_fields(given.columns, ["attributes", "report", "order"], "a replay reports everything")
     refuse_fields(given.columns, ["source"], "tocsin.Replay names the column of the source")
     if given.replay.arrival not in events.columns:
         hint = did_you_mean(given.replay.arrival, events.columns)
@@ -141,7 +143,7 @@ def _replayed(query: Query, log: Replay, policy: MakePolicy) -> DataFrame:
 
 
 def _sources(events: DataFrame, source: str) -> list[str]:
-    named = events.select(attribute_column(source).cast("string").alias("source")).distinct()
+    named = events.select(column_at(events.schema, source).cast("string").alias("source")).distinct()
     return sorted(row["source"] for row in named.where("source is not null").collect())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -12,8 +12,10 @@ from pyspark.sql.pandas.types import to_arrow_type
 
 from tocsin.algebra.correlation.types import DELIVERY_ATTRIBUTES
 from tocsin.automata.detection_plan import Compiled
-from tocsin.errors import InputError
+from tocsin.errors import InputError, did_you_mean
 from tocsin.runtime.program import Emission, Walk
+from tocsin.runtime.results.match_rows import keys_among
+from tocsin.spark.quoting import quoted
 from tocsin.values import Value
 
 # The types of IDL; Spark has no unsigned integers, so those use the next larger type.
@@ -22,7 +24,8 @@ _DECLARED = {
     "unsigned long": pa.int64(), "long long": pa.int64(), "float": pa.float32(), "double": pa.float64(),
     "boolean": pa.bool_(), "char": pa.string(), "string": pa.string(),
 }  # fmt: skip
-_ENVELOPE = ("id", "type", "time", "source", "key")
+_TABLES = "tocsin.tables"  # metadata of the column `what`
+_ENVELOPE = ("id", "type", "time", "source")
 
 
 def sends(compiled: Compiled) -> bool:
@@ -63,11 +66,12 @@ def output_types(
 
 
 def sent(matches: DataFrame, table: str) -> DataFrame:
-    """Return the events that were sent to one table: `id`, `type`, `time`, `source`, `key`, and their attributes.
+    """Return the events that were sent to one table: `id`, `type`, `time`, `source`, the key columns, and their attributes.
 
     From the result of `deliver`, only delivered events are returned, with the time of delivery. `_` is appended to the
-    name of an attribute that clashes with one of these. Events without attributes have no table of their own; select
-    them by their type.
+    name of a key column or an attribute that clashes with one of the first four; of a key column and an attribute of the
+    same name, only the attribute is returned. Events without attributes have no table of their own; select them by their
+    type.
     """
     if "what" not in matches.columns:
         hint = "take what tocsin.detect finds in a language that sends events"
@@ -76,6 +80,7 @@ def sent(matches: DataFrame, table: str) -> DataFrame:
     assert isinstance(outputs, T.StructType)
     own = F.col("what") == "push"
     attributes: list[str] = []
+    _check_table(table, outputs.names, matches.schema["what"].metadata.get(_TABLES))
     if table in outputs.names:
         type = outputs[table].dataType
         assert isinstance(type, T.StructType)
@@ -91,12 +96,44 @@ def sent(matches: DataFrame, table: str) -> DataFrame:
         "type",
         time.alias("time"),
         F.col("pattern").alias("source"),
-        "key",
         *(
-            F.col("output").getField(table).getField(name).alias(f"{name}_" if name in _ENVELOPE else name)
-            for name in attributes
+            F.col(quoted(name)).alias(_apart(name))
+            for name in keys_among(matches.columns)
+            if name not in attributes
         ),
+        *(F.col("output").getField(table).getField(name).alias(_apart(name)) for name in attributes),
     )
+
+
+def with_tables(matches: DataFrame, compiled: Compiled) -> DataFrame:
+    """Return matches that tell `sent` which tables there are, in the metadata of a column."""
+    if not sends(compiled):
+        return matches
+    pushed = [emission for emission in _emissions(compiled) if emission.what == "push"]
+    told = {
+        "names": sorted({emission.table for emission in pushed}),
+        "forwarded": sorted({emission.table for emission in pushed if emission.forwards is not None}),
+    }
+    return matches.withMetadata("what", {_TABLES: told}) if "what" in matches.columns else matches
+
+
+def _check_table(table: str, with_attributes: Sequence[str], told: Mapping[str, list[str]] | None) -> None:
+    """Raise an error if no event can be in a table, as far as the matches tell what is sent."""
+    if told is None or table in with_attributes:
+        return
+    if table in told["forwarded"]:
+        message = f"the events in the table {table!r} carry no column, so the table does not exist"
+        hint = "select them by their type: tocsin.sent(matches, TYPE); or carry columns: tocsin.Columns(attributes=[…])"
+        raise InputError("unknown-table", message, hint=hint)
+    # Events that are sent on can be selected by their types, which only the events have.
+    if table not in told["names"] and not told["forwarded"]:
+        raise InputError(
+            "unknown-table", f"no event is sent to a table {table!r}", hint=did_you_mean(table, told["names"])
+        )
+
+
+def _apart(name: str) -> str:
+    return f"{name}_" if name in _ENVELOPE else name
 
 
 def _emissions(compiled: Compiled) -> Iterator[Emission]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,10 +14,11 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from tocsin.spark.session.run_folder import passing_folder
 from tocsin.spark.session.session import local_session
 
 DELAY = 5  # seconds by which an event may be late
-END_TYPE = "end of the stream"  # no pattern names it, because names have no blanks
+END_TYPE = "end of the stream"  # a type that no pattern names
 _END = 1 << 52  # microseconds: later than any timer of a case
 _SECOND = 1_000_000
 _CUTS = 3
@@ -49,15 +49,15 @@ def streamed(
     listed = pa.types.is_list(table.schema.field(types).type)
     row = {**last, types: [END_TYPE] if listed else END_TYPE, **at_last}
     whole = pa.concat_tables([table, pa.Table.from_pylist([row], table.schema)])
-    random = Random(zlib.crc32(repr(table.to_pydict()).encode()))
+    random = Random(zlib.crc32(repr(table.select([types, *moments]).to_pydict()).encode()))
     name, unit = list(moments.items())[-1]
     ends = [moment * unit for moment in table.column(name).cast(pa.int64()).to_pylist()]
     late = {at: end + random.randrange(DELAY * _SECOND) for at, end in enumerate(ends)}
     order = [*sorted(late, key=lambda at: (late[at], at)), len(ends)]
     cuts = sorted({0, *(random.randrange(1, len(order)) for _ in range(_CUTS))})
     pieces = [order[first:stop] for first, stop in zip(cuts, [*cuts[1:], len(order)], strict=True)]
-    with tempfile.TemporaryDirectory(prefix="tocsin-stream-") as folder:
-        return _run(Path(folder), whole, pieces, detect)
+    with passing_folder("stream") as folder:
+        return _run(folder, whole, pieces, detect)
 
 
 def _run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from tocsin.runtime.results.match_rows import match_schema
 from tocsin.spark.events.arrow_predicates import Lookup, arrow_predicates
 from tocsin.spark.parquet.read_plan import Cluster, assign_tasks, groups_of, recipe_for
 from tocsin.spark.query import EventColumns, Query
+from tocsin.spark.session.run_folder import passing_folder
 
 _EVENTS = 600  # enough for several chunks, and chains across them
 _KEYS = {"int": pa.int32(), "long": pa.int64(), "text": pa.string(), "none": None}
@@ -42,9 +42,9 @@ _KINDS = {"k": "int", "v": "float"}
 def rehearse() -> int:
     """Detect with the usual types of keys and without one, with and without a shuffle; return the number of matches."""
     found = 0
-    with tempfile.TemporaryDirectory(prefix="tocsin-warm-") as name:
+    with passing_folder("warm") as folder:
         for kind, type in _KEYS.items():
-            path = Path(name) / f"{kind}.parquet"
+            path = folder / f"{kind}.parquet"
             pq.write_table(_events(type or pa.int64()), path, row_group_size=_EVENTS // 6)
             for text in _PATTERNS:
                 for reading, job in _readings(path, text, type):
@@ -76,9 +76,9 @@ def _readings(path: Path, text: str, key: pa.DataType | None) -> Iterator[tuple[
     schema: T.StructType = from_arrow_schema(pq.read_schema(path))
     keys = () if key is None else ("k",)
     columns = EventColumns("type", "", ("time", "time"), None, keys, None, None)
-    lookup = arrow_predicates(compiled, catalog, schema, columns, "UTC")
+    lookup = arrow_predicates(compiled, catalog, schema, columns)
     assert isinstance(lookup, Lookup), lookup
-    told = match_schema(key or pa.string(), None).serialize().to_pybytes()
+    told = match_schema([] if key is None else [pa.field("k", key)], None).serialize().to_pybytes()
     job = Job(to_bytes(compiled.plan), told, len(keys), MAX_TOKENS)
     query = Query(_Described(schema), columns, compiled, catalog)
     recipe = recipe_for(query, lookup, "UTC")

@@ -9,7 +9,7 @@ import pytest
 
 from support.many_tokens import shown
 from support.strategies import a_selection, dice, selecting, small_pattern, trace
-from tocsin.algebra.tokens.pattern import AnyOf, Order, Pattern, Repeat, Sequence
+from tocsin.algebra.tokens.pattern import AnyOf, Order, Pattern, Repeat, Sequence, Within
 from tocsin.algebra.tokens.rewrite import LAWS, simplified
 from tocsin.algebra.tokens.semantics import detect
 from tocsin.algebra.tokens.subscription import Interpretation, Subscription
@@ -23,6 +23,7 @@ SHAPES: dict[str, Shape] = {
     "equal_alternatives": lambda a, b, c: AnyOf((a, b, a, c)),
     "star_of_star": lambda a, b, c: Repeat(Repeat(a)),
     "adjacent_stars": lambda a, b, c: Sequence((c, Repeat(a), Repeat(a), b), Order.WEAK),
+    "nested_limits": lambda a, b, c: Within(Within(a, 3_000_000), 2_000_000),
 }
 AROUND: tuple[Callable[[Pattern, Pattern], Pattern], ...] = (
     lambda own, other: own,
@@ -74,6 +75,10 @@ def test_a_law_changes_no_match(law: Callable[[Pattern, Callable[[Pattern], int]
         ("(([A]|[A])*[B])*" * 12, "([A]*[B])*"),
         ("([A]|[A])||[B]", "[A]||[B]"),
         ("([A][B]*;[C])**", "([A][B]*;[C])*"),
+        ("([A][B] within 5s) within 3s", "[A][B] within 3s"),
+        ("([A] within 5s)*", "[A]*"),
+        ("([A][B] within 5s)|([A][B] within 4s)", "([A][B] within 5s)|([A][B] within 4s)"),
+        ("[A]{2,3}|[A]{2,4}", "[A]{2,3}|[A]{2,4}"),
         # An event between strongly ordered parts counts, and so do different timers; for forks see below.
         ("[A]*;[A]*", "[A]*;[A]*"),
         ("([A]|[B])**", "([A]|[B])**"),

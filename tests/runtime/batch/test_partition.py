@@ -18,7 +18,7 @@ from tocsin.runtime.program import to_bytes
 from tocsin.runtime.results.match_rows import match_schema
 from tocsin.runtime.transport.pack import pack_by_key
 
-SCHEMA = match_schema(pa.int32(), None)
+SCHEMA = match_schema([pa.field("key", pa.int32())], None)
 PATTERN = "([A], [B][C])_{T1=60s}"
 
 
@@ -52,7 +52,7 @@ def job(compiled: Compiled) -> Job:
 
 
 def rows(batches: list[pa.RecordBatch]) -> list[str]:
-    return sorted(map(repr, pa.Table.from_batches(batches, SCHEMA).to_pylist()))
+    return sorted(map(repr, pa.Table.from_batches(batches).to_pylist()))
 
 
 def test_pieces_may_come_packed_and_in_any_order(compiled: Compiled, job: Job) -> None:
@@ -109,7 +109,8 @@ def test_a_large_key_goes_on_where_nothing_waits(monkeypatch: pytest.MonkeyPatch
     compiled = compile([tocsin.parse("([A], [B])_{T1=600ms}")])
     events = table(compiled, 900, 3)
     for keys in (0, 1):
-        job = Job(to_bytes(compiled.plan), SCHEMA.serialize().to_pybytes(), keys, MAX_TOKENS)
+        schema = match_schema([pa.field("key", pa.int32())] * keys, None)
+        job = Job(to_bytes(compiled.plan), schema.serialize().to_pybytes(), keys, MAX_TOKENS)
         whole = rows(list(detect_partition(job, events.to_batches())))
         assert len(whole) > 50
         for size in (3, 10, 100):

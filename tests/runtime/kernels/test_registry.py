@@ -16,7 +16,7 @@ FUNCTIONS = [name for name in vars(Kernel) if not name.startswith("_")]
 
 @pytest.mark.parametrize("kind", NAMES)
 def test_a_kernel_has_every_function_of_the_protocol(kind: str) -> None:
-    assert len(FUNCTIONS) == 10
+    assert len(FUNCTIONS) == 11
     for name in FUNCTIONS:
         asked = list(inspect.signature(getattr(Kernel, name)).parameters)[1:]
         assert list(inspect.signature(getattr(kernel_named(kind), name)).parameters) == asked, name

@@ -57,7 +57,7 @@ def test_a_lookup_gives_the_bits_of_each_predicate(
     many: list[Subscription], events: list[Event], ours: int
 ) -> None:
     compiled = compile(many)
-    asked = arrow_predicates(compiled, Catalog(), TYPES, COLUMNS, "UTC")
+    asked = arrow_predicates(compiled, Catalog(), TYPES, COLUMNS)
     assert isinstance(asked, Lookup)
     lookup = WorkerLookup(asked.index, tuple(asked.columns))
     table, domain, words = prepared(compiled, events), domain_of(compiled), compiled.plan.words

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 import tocsin
+from support.parquet_tables import read_by_spark
 from tocsin.errors import InputError
 from tocsin.runtime.transport.pack import PACKED, pack_by_key
 from tocsin.spark.batch.run import _by_shard
@@ -146,7 +147,7 @@ def test_leftmost_matches_without_a_key_are_found_by_all_tasks(
     )  # of old timestamps files do not tell the first and the last
     if source == "files":
         events.repartition(3).write.parquet(str(tmp_path / "events"))
-        events = spark.read.parquet(str(tmp_path / "events"))
+        events = read_by_spark(spark, tmp_path / "events")
     text = f"{pattern} with matches = leftmost"
     found = detect(events, text, tocsin.Columns(id="id", time_unit="s"), tocsin.Run(cut="time"))
     whole = detect(

@@ -18,7 +18,7 @@ from rich.console import Console
 
 import tocsin
 from tocsin.cli import main
-from tocsin.cli.live import Live
+from tocsin.cli.display.live import Live
 from tocsin.errors import InputError, PipelineError, StreamError
 from tocsin.spark.observe.metrics import Metrics
 from tocsin.spark.observe.record import Seen
@@ -188,7 +188,7 @@ def test_a_silent_source_is_named_and_then_left_out(ran: Ran) -> None:
         "1970-01-01T00:01:03.999Z",
     ]
     assert ran.seen[2].behind == {"doors": 0.0, "lamps": 61.0}
-    assert str(ran.seen[2]) == "1 events; 1 Through; lamps is silent and not waited for"
+    assert str(ran.seen[2]) == "1 event; 1 Through; lamps is silent and not waited for"
 
 
 def test_the_log_the_metrics_and_the_view_tell_the_same(ran: Ran) -> None:

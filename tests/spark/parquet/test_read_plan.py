@@ -12,7 +12,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from support.calls import detect
-from support.parquet_tables import NOON, PATTERN, assert_same, random_table, rows, why_not_arrow, written
+from support.parquet_tables import (
+    NOON,
+    PATTERN,
+    assert_same,
+    random_table,
+    read_by_spark,
+    rows,
+    why_not_arrow,
+    written,
+)
 from tocsin.automata.tokens.compile import compile
 from tocsin.compile.family import KnownEvents
 from tocsin.compile.plan_texts import named_texts, plan_texts
@@ -112,7 +121,7 @@ def test_another_time_zone_of_the_session(spark: SparkSession, tmp_path: Path) -
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
     try:
         assert assert_same(spark, path, PATTERN, key="k") > 3
-        assert_same(spark, path, "[A(d < '2020-02-01')];[B]", key="k", arrow=False)
+        assert_same(spark, path, "[A(d < '2020-02-01')];[B]", key="k")
     finally:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
 
@@ -132,7 +141,7 @@ def test_types_below_others(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_rows_that_are_no_events(spark: SparkSession, tmp_path: Path) -> None:
-    table = random_table(10, 300)
+    table, pattern = random_table(10, 300), "[A];[B]"
     start = table.column("time").cast(pa.int64()).to_numpy()
     table = table.append_column("start", pa.array(start - 5, pa.timestamp("us", "UTC")))
     spoilt = {
@@ -141,19 +150,20 @@ def test_rows_that_are_no_events(spark: SparkSession, tmp_path: Path) -> None:
         "no time in column 'time'": ("time", None),
         "it ends before it starts": ("start", NOON.replace(year=2021, tzinfo=datetime.UTC)),
     }
+    seen = table.column("type").to_pylist().index("A", 100)  # a row that the pattern looks at
     for number, (message, (name, value)) in enumerate(spoilt.items()):
         values = table.column(name).to_pylist()
-        values[250] = value  # in a row that no pattern looks at, or one that some does
+        values[seen] = value
         column = pa.array(values, table.schema.field(name).type)
         folder = tmp_path / str(number)
         folder.mkdir()
         path = written(folder, table.set_column(table.schema.get_field_index(name), name, column))
         options: dict[str, Any] = {"key": "k", "time": ("start", "time")}
-        assert why_not_arrow(path, PATTERN, spark=spark, **options) is None
-        for given, where in ((path, {"spark": spark}), (spark.read.parquet(str(path)), {})):
+        assert why_not_arrow(path, pattern, spark=spark, **options) is None
+        for given, where in ((path, {"spark": spark}), (read_by_spark(spark, path), {})):
             with pytest.raises(Exception, match=message):
-                detect(given, PATTERN, **where, **options).collect()
-        assert assert_same(spark, path, PATTERN, unreadable="drop", **options) > 1
+                detect(given, pattern, **where, **options).collect()
+        assert assert_same(spark, path, pattern, unreadable="drop", **options) > 1
 
 
 def test_what_arrow_reads_otherwise_is_left_to_spark(spark: SparkSession, tmp_path: Path) -> None:
@@ -216,7 +226,7 @@ def test_many_patterns_ask_more_questions_than_spark_is_asked(spark: SparkSessio
     options: dict[str, Any] = {"key": "k", "attributes": ["n"]}
     found = rows(detect(path, texts, spark=spark, **options))
     assert why_not_arrow(path, texts, spark=spark, **options) is None
-    frame = spark.read.parquet(str(path))
+    frame = read_by_spark(spark, path)
     assert found == rows(detect(frame, texts, **options))
     few = [dict(list(texts.items())[n : n + 20]) for n in range(0, 280, 20)]
     asked = detect(frame, few[0], **options)._jdf.queryExecution().analyzed().toString()

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from support.calls import detect
-from support.parquet_tables import PATTERN, assert_same, random_table, rows, written
+from support.parquet_tables import PATTERN, assert_same, random_table, read_by_spark, rows, written
 from tocsin.automata.tokens.compile import compile
 from tocsin.bench.events import EventSet, SortedEvents
 from tocsin.bench.oracle import answer
@@ -78,10 +78,16 @@ def test_only_the_columns_that_are_wanted(
         table = table.set_column(table.column_names.index("time"), "time", seconds)
     path = written(tmp_path, table)
     patterns = {"all": PATTERN, "some": LEFTMOST, "counted": f"{LEFTMOST}, take = count"}
-    whole = detect(spark.read.parquet(str(path)), patterns, key=key)
-    for wanted in (["end", "start"], ["pattern", "key", "variables"], ["match_id"], ["constituents", "key"]):
+    whole = detect(read_by_spark(spark, path), patterns, key=key)
+    own_key = [] if key is None else [key]
+    for wanted in (
+        ["end", "start"],
+        ["pattern", *own_key, "variables"],
+        ["match_id"],
+        ["constituents", *own_key],
+    ):
         expected = rows(whole.select(*wanted))
-        for events in (path, spark.read.parquet(str(path))):
+        for events in (path, read_by_spark(spark, path)):
             own = {"spark": spark} if events is path else {}
             found = detect(events, patterns, key=key, columns=wanted, **own)
             assert found.columns == wanted
@@ -138,7 +144,7 @@ def test_a_large_file_with_keys(spark: SparkSession, large: Path, name: str) -> 
 def test_a_large_file_without_a_key(spark: SparkSession, large: Path, name: str) -> None:
     patterns = WORKLOADS[name].patterns(1_000)
     found = detect(large, patterns, spark=spark, **EVENTS).select("match_id")
-    right = detect(spark.read.parquet(str(large)), patterns, **EVENTS).select("match_id")
+    right = detect(read_by_spark(spark, large), patterns, **EVENTS).select("match_id")
     ids = [sorted(table.toArrow().column(0).to_pylist()) for table in (found, right)]
     assert ids[0] == ids[1]
     assert len(ids[0]) > 1_000

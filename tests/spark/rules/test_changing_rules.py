@@ -29,7 +29,7 @@ from tocsin.runtime.feed import MAX_TOKENS
 from tocsin.runtime.moments import LONG_AGO
 from tocsin.runtime.results.match_rows import match_schema
 from tocsin.runtime.stream.arrivals import ArrivalJob, pack_arrivals
-from tocsin.runtime.stream.rule_book import Rule, read_book
+from tocsin.runtime.stream.rule_book import MAX_BYTES, MAX_MESSAGE, Rule, file_change, read_book
 from tocsin.runtime.stream.shard import ShardJob, recall
 from tocsin.runtime.stream.tally import LATE, MATCH, RULES
 from tocsin.runtime.transport.pack import from_ipc
@@ -96,9 +96,9 @@ class RuledShard:
 
     def restart(self, program: Sequence[Rule]) -> None:
         columns = EventColumns("types", "Event", ("start", "end"), None, ("key",), "id", None)
-        settings = RuleSettings(EVENTS, columns, (*KINDS, "price"), "UTC", self.stream, self.language)
+        settings = RuleSettings(EVENTS, columns, (*KINDS, "price"), self.stream, self.language)
         settings = replace(settings, outputs=sent_types(settings, program))
-        self.schema = match_schema(pa.string(), None, settings.outputs)
+        self.schema = match_schema([pa.field("key", pa.string())], None, settings.outputs)
         schema = self.schema.serialize().to_pybytes()
         job = ShardJob((), schema, 1, 1, self.limit, self.stream.late)
         compiled = compile_rules(settings, program)
@@ -320,10 +320,10 @@ def test_what_is_wrong_with_a_change_is_told_and_the_others_are_made() -> None:
         (None, None, "bad-change", True),
         (1, "open", "open-bracket", True),
         (2, "z again", "old-change", True),
-        (3, "x", "rule-there", True),
+        (3, "x", "duplicate-name", True),
         (4, "attribute", "unknown-attribute", True),
-        (5, "X", "no-rule", True),
-        (6, "w", "no-rule", True),
+        (5, "X", "unknown-rule", True),
+        (6, "w", "unknown-rule", True),
         (7, "language", "unknown-language", True),
         (8, "sends", "other-language", True),
         (9, "option", "bad-option", True),
@@ -335,6 +335,68 @@ def test_what_is_wrong_with_a_change_is_told_and_the_others_are_made() -> None:
     assert [rule.name for rule in recorded.rules] == ["x", "y"]
     assert [one.code for one in recorded.history].count(None) == 1
     assert len(recorded.history) == 14
+
+
+def test_a_rule_asks_for_texts_missing_values_and_two_attributes() -> None:
+    shard = RuledShard([], 1)
+    shard.take(
+        [event(1, "Z", 1)],
+        [add(1, "like", "[A(s LIKE 'p%' AND k IS NULL)]"), add(2, "both", "[A(k < v)]")],
+    )
+    events = [
+        event(2, "A", 3, s="pq"),
+        event(3, "A", 4, s="pq", k=1, v=1.5),
+        event(4, "A", 5, s="q", k=2, v=0.5),
+    ]
+    assert ids(shard.take([*events, event(5, "Z", 9)])) == [("both", ["3"]), ("like", ["2"])]
+
+
+STRANGE = {
+    "deep": b"[" * 100_000,
+    "deep text": json.dumps({"action": "add", "name": "d", "text": "(" * 40_000}).encode(),
+    "long": b" " * (MAX_BYTES + 1),
+    "no text": b'{"action": "add", "name": "caf\xe9", "text": "[A]"}',
+    "digits": b'{"action": "add", "name": "d", "text": "[A]", "options": ' + b"9" * 5000 + b"}",
+    "name": json.dumps({"action": "add", "name": "n" * 300, "text": "[A]"}).encode(),
+    "half a character": b'{"action": "add", "name": "h", "text": "[A(s = \'\\ud800\')]"}',
+    "costly": json.dumps({"action": "add", "name": "c", "text": "(([A]|[B])*[C])*" * 20}).encode(),
+}
+
+
+def test_nothing_in_a_file_of_a_rule_stops_a_stream() -> None:
+    """Each is refused for itself, with a reason, and the rules before and after it are made."""
+    shard = RuledShard([Rule("x", "[A];[B]")], 1)
+    good = json.dumps({"action": "add", "name": "y", "text": "[A];[C]"}).encode()
+    files = {"000001.json": good, **{f"{n:06d}.json": data for n, data in enumerate(STRANGE.values(), 2)}}
+    files["9" * 200 + ".json"] = good.replace(b'"y"', b'"z"')
+    shard.take([event(1, "A", 1)], [json.loads(file_change(name, data)) for name, data in files.items()])
+    assert [one["name"] for one in shard.told if "code" not in one] == ["y"]
+    refused = [one for one in shard.told if "code" in one]
+    assert len(refused) == len(STRANGE) + 1
+    assert all(len(one["message"]) <= MAX_MESSAGE for one in refused)
+    assert {one["code"] for one in refused} >= {"bad-change", "too-long", "too-deep", "bad-character"}
+    assert any("byte 30" in one["message"] for one in refused)
+    found = shard.take([event(2, "B", 2), event(3, "A", 3), event(4, "C", 4), event(5, "Z", 5)])
+    assert ids(found) == [("x", ["1", "2"]), ("y", ["1", "4"]), ("y", ["3", "4"])]
+
+
+def test_few_wrong_rules_among_many_are_found_in_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tocsin.spark.rules import compile_rules as module
+
+    compiled, own = [], module.compile_rules
+    module.compiled_from.cache_clear()
+
+    def counted(settings: RuleSettings, rules: Sequence[Rule]) -> Any:
+        compiled.append(len(rules))
+        return own(settings, rules)
+
+    monkeypatch.setattr(module, "compile_rules", counted)
+    shard = RuledShard([Rule("x", "[A];[B]")], 1)
+    changes = [add(n, f"r{n}", "[A];[B" if n == 77 else f"[A(v > {n})]") for n in range(1, 129)]
+    shard.take([event(1, "A", 1)], changes)
+    assert [one["number"] for one in shard.told if "code" in one] == [77]
+    assert len([one for one in shard.told if "code" not in one]) == 127
+    assert len(compiled) < 20
 
 
 def test_a_question_that_only_spark_can_answer_is_refused() -> None:

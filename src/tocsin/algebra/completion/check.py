@@ -26,7 +26,7 @@ def check(program: Program, fields: Collection[str]) -> list[PatternError]:
     errors: dict[tuple[str, Span | None], PatternError] = {}
     for subscription in program.subscriptions:
         for name, span in _named(subscription.expression):
-            if name not in known:
+            if name not in fields and name not in ALWAYS_THERE:
                 message = f"the events have no field {name!r}"
                 error = PatternError("unknown-attribute", message, span, did_you_mean(name, known))
                 errors.setdefault((name, span), error)

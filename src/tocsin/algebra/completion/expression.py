@@ -21,7 +21,7 @@ from typing import Literal as OneOf
 from typing import assert_never, get_args
 
 from tocsin.algebra.completion.output import Output
-from tocsin.algebra.predicate import And, Filter, Or
+from tocsin.algebra.predicate import And, Filter, Not, Or
 from tocsin.errors import InputError, Span, did_you_mean
 
 Outcome = OneOf["success", "failure"]
@@ -292,4 +292,23 @@ def measure(expression: Expression, known: Mapping[str, tuple[int, int]]) -> tup
     if isinstance(expression, Named):
         return known.get(expression.name) or measure(expression.body, known)
     parts = [measure(child, known) for child in children(expression)]
+    if isinstance(expression, Predicate):
+        parts.append(_measure_filter(expression.filter))
+    elif isinstance(expression, Modes):
+        parts += [_measure_filter(mode.guard) for mode in expression.modes]
     return 1 + max([depth for depth, _ in parts], default=0), 1 + sum(size for _, size in parts)
+
+
+def _measure_filter(filter: Filter) -> tuple[int, int]:
+    """Depth and number of operators of a predicate, none for a single comparison; stops where that is too much."""
+    depth = size = 0
+    level = [filter]
+    while level := [part for one in level for part in _operands(one)]:
+        depth, size = depth + 1, size + len(level)
+        if depth > MAX_DEPTH or size > MAX_SIZE:
+            break
+    return depth, size
+
+
+def _operands(filter: Filter) -> tuple[Filter, ...]:
+    return filter.parts if isinstance(filter, And | Or) else (filter.part,) if isinstance(filter, Not) else ()

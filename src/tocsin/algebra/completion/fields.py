@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
-from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or, Unify
+from tocsin.algebra.predicate import And, Attribute, Compare, Filter, IsNull, Like, Literal, Not, Or, Unify
 from tocsin.events import Event
-from tocsin.values import Relation, Value, compare
+from tocsin.values import Relation, Value, compare, compare_constant
 
 # The field `type` may hold every type an event belongs to, where types have subtypes.
 Field = Value | frozenset[str]
@@ -42,7 +42,7 @@ def holds(filter: Filter, fields: Fields) -> bool:
             return any(holds(part, fields) for part in parts)
         case Not(part):
             return not holds(part, fields)
-        case Compare() | Unify():
+        case Compare() | IsNull() | Like() | Unify():
             raise TypeError(f"{filter} compares with other events; it cannot be asked of one")
         case _:
             assert_never(filter)
@@ -50,7 +50,7 @@ def holds(filter: Filter, fields: Fields) -> bool:
 
 def _compare(field: Field, relation: Relation, value: Value) -> bool:
     if not isinstance(field, frozenset):
-        return compare(field, relation, value) is True
+        return compare_constant(field, relation, value) is True
     if relation is Relation.NE:
         return bool(field) and value not in field
     return any(compare(member, relation, value) is True for member in field)

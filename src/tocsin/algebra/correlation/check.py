@@ -107,7 +107,7 @@ def _check_parameters(correlation: Correlation) -> Errors:
 
 
 def _check_events(correlation: Correlation) -> Errors:
-    names = [parameter.name for parameter in correlation.parameters]
+    names = dict.fromkeys(parameter.name for parameter in correlation.parameters)
     for part in (part for branch in correlation.branches for part in walk(branch)):
         if isinstance(part, Atom) and part.event not in names:
             yield _unknown_event(part.event, names, part.span)
@@ -123,7 +123,7 @@ def _unknown_event(event: str, names: Iterable[str], span: Span | None) -> Patte
 
 
 def _check_labels(correlation: Correlation) -> Errors:
-    known = [part.label for branch in correlation.branches for part in labelled(branch)]
+    known = dict.fromkeys(part.label for branch in correlation.branches for part in labelled(branch))
     named: list[tuple[str, Span | None]] = [
         (label.label, label.span) for case in correlation.cases for label in asked(case.guard)
     ]

@@ -72,7 +72,7 @@ def run(
 
     If the types are given, events that do not fit their port are dead letters.
     """
-    engine = _Engine(correlation, interpretation or Interpretation(), types)
+    engine = Engine(correlation, interpretation or Interpretation(), types)
     for arrival in trace:
         engine.feed(arrival)
     return Outcome(
@@ -101,7 +101,7 @@ def _window(branch: Expression) -> _Window:
     return _Window(root, labels)
 
 
-class _Engine:
+class Engine:
     """A correlation while it runs over a trace."""
 
     def __init__(self, correlation: Correlation, interpretation: Interpretation, types: Types | None) -> None:

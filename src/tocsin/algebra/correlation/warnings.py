@@ -8,8 +8,9 @@ Paper: 001, Definitions 5 to 9; decisions C.2.6, C.2.15 and C.2.16 of the projec
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from tocsin.algebra.correlation.expression import (
@@ -41,6 +42,11 @@ class _Filter:
     places: Mapping[str, Place]
     homes: Mapping[str, int]
     switched: frozenset[str]
+    everything: frozenset[str]  # the events of all branches
+    # What was found out about parts of guards and places, by their identity: each is asked for many times.
+    branches: dict[int, frozenset[int]] = field(default_factory=dict)
+    droppable: dict[int, bool] = field(default_factory=dict)
+    certain: dict[tuple[int, frozenset[str]], frozenset[str]] = field(default_factory=dict)
 
 
 def warnings(correlation: Correlation) -> tuple[PatternError, ...]:
@@ -54,9 +60,11 @@ def warnings(correlation: Correlation) -> tuple[PatternError, ...]:
     """
     filter = _filter(correlation)
     found = [*_without_labels(filter)]
-    for case in correlation.cases:
-        guard = _pushed_in(case.guard)
-        everywhere = frozenset(range(len(filter.roots)))
+    everywhere = frozenset(range(len(filter.roots)))
+    guards = [
+        _pushed_in(case.guard) for case in correlation.cases
+    ]  # all kept, so that each has its own identity
+    for case, guard in zip(correlation.cases, guards, strict=True):
         found += [*_never_true(guard, filter), *_foreign_negations(guard, everywhere, filter)]
         found += _absent_events(case, guard, filter)
     return tuple(found)
@@ -72,12 +80,15 @@ def _filter(correlation: Correlation) -> _Filter:
                 homes[place.part.label] = number
     bodies = [correlation.initial, *(case.body for case in correlation.cases)]
     switches = [s for body in bodies for s in body if isinstance(s, Switch) and s.action != "revive"]
-    return _Filter(roots, places, homes, frozenset(label for switch in switches for label in switch.labels))
+    switched = frozenset(label for switch in switches for label in switch.labels)
+    everything = frozenset(event for root in roots for event in events(root.part))
+    return _Filter(roots, places, homes, switched, everything)
 
 
 def _without_labels(filter: _Filter) -> Iterator[PatternError]:
+    labelled = frozenset(filter.homes.values())
     for number, root in enumerate(filter.roots):
-        if number not in filter.homes.values():
+        if number not in labelled:
             yield PatternError(
                 "no-label",
                 f"branch {number + 1} has no label: when it triggers, only negated guards are true",
@@ -111,15 +122,32 @@ def _foreign_negations(guard: Guard, possible: frozenset[int], filter: _Filter) 
                     f"ask for a label of the branch of {label} as well",
                 )
         case And(parts):
-            for number, part in enumerate(parts):
-                others = parts[:number] + parts[number + 1 :]
-                left = possible & _branches(And(others), filter) if others else possible
-                yield from _foreign_negations(part, left, filter)
+            for part, others in zip(parts, _beside(parts, filter), strict=True):
+                yield from _foreign_negations(part, possible & others, filter)
         case Or(parts):
             for part in parts:
                 yield from _foreign_negations(part, possible, filter)
         case _:
             assert_never(guard)
+
+
+def _beside(parts: tuple[Guard, ...], filter: _Filter) -> Iterator[frozenset[int]]:
+    """For each part of a conjunction, the branches whose triggers can make the others true."""
+    if len(parts) == 1:
+        yield frozenset(range(len(filter.roots)))
+        return
+    solid = [not _droppable(part, filter) for part in parts]
+    each = [_branches(part, filter) for part in parts]
+    # How many parts allow a branch. Of those that cannot be dropped all others must; if there are none, one of any kind.
+    allowing = Counter(branch for found in each for branch in found)
+    firmly = Counter(branch for own, found in zip(solid, each, strict=True) if own for branch in found)
+    total = sum(solid)
+    for own, mine in zip(solid, each, strict=True):
+        needed = total - own
+        if needed:
+            yield frozenset(b for b, count in firmly.items() if count - (own and b in mine) == needed)
+        else:
+            yield frozenset(b for b, count in allowing.items() if count > (b in mine))
 
 
 def _absent_events(case: Case, guard: Guard, filter: _Filter) -> Iterator[PatternError]:
@@ -154,6 +182,12 @@ def _pushed_in(guard: Guard, negated: bool = False) -> Guard:
 
 def _droppable(guard: Guard, filter: _Filter) -> bool:
     """Whether aborts can make the whole guard disappear."""
+    if id(guard) not in filter.droppable:
+        filter.droppable[id(guard)] = _found_droppable(guard, filter)
+    return filter.droppable[id(guard)]
+
+
+def _found_droppable(guard: Guard, filter: _Filter) -> bool:
     match guard:
         case Is(label):
             return aborted(filter.places[label], filter.switched)
@@ -167,6 +201,12 @@ def _droppable(guard: Guard, filter: _Filter) -> bool:
 
 def _branches(guard: Guard, filter: _Filter) -> frozenset[int]:
     """The branches whose triggers can make a guard true."""
+    if id(guard) not in filter.branches:
+        filter.branches[id(guard)] = _found_branches(guard, filter)
+    return filter.branches[id(guard)]
+
+
+def _found_branches(guard: Guard, filter: _Filter) -> frozenset[int]:
     match guard:
         case Is(label):
             return frozenset({filter.homes[label]})
@@ -213,8 +253,11 @@ def _settled(guard: Guard, filter: _Filter) -> frozenset[str]:
 
 def _certain(place: Place, inactive: frozenset[str], filter: _Filter) -> frozenset[str]:
     """The events that have arrived whenever a part is complete; the labels around it are alive then."""
-    everything = frozenset(event for root in filter.roots for event in events(root.part))
-    return _needed(place, filter.switched - place.under, inactive, everything)
+    key = id(place), inactive
+    if key not in filter.certain:
+        switched = filter.switched - place.under
+        filter.certain[key] = _needed(place, switched, inactive, filter.everything)
+    return filter.certain[key]
 
 
 def _needed(

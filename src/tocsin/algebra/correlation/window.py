@@ -115,6 +115,28 @@ def taking_part(place: Place, history: History) -> frozenset[str]:
     return frozenset(_contributing(place, _taken(place, history), history[-1].off))
 
 
+def taken_atoms(place: Place, history: History) -> frozenset[Place]:
+    """The places of single events that have an event of the window."""
+    return _taken(place, history)
+
+
+def awaited(place: Place, history: History) -> tuple[Place, ...]:
+    """The places of single events that would take their event now, in textual order.
+
+    >>> place = placed(Sequence(Atom("a"), Atom("b")))
+    >>> [one.part.event for one in awaited(place, (Moment("a", frozenset()),))]
+    ['b']
+    """
+    taken, off = _taken(place, history), history[-1].off
+    return tuple(
+        atom
+        for atom in place.atoms
+        if atom not in taken
+        and not atom.under & off
+        and all(_open(first, second, taken, off) for first, second in atom.waits)
+    )
+
+
 def _contributing(place: Place, taken: AbstractSet[Place], off: Labels) -> Iterator[str]:
     if isinstance(place.part, Labelled) and _complete(place, taken, off):
         yield place.part.label

@@ -48,6 +48,8 @@ from tocsin.algebra.predicate import (
     Attribute,
     Compare,
     Filter,
+    IsNull,
+    Like,
     Literal,
     Not,
     Or,
@@ -159,6 +161,10 @@ def _filter(filter: Filter) -> str:
             return " OR ".join(_part(part) for part in parts)
         case Not(part):
             return f"NOT {_part(part)}"
+        case IsNull(operand):
+            return f"{_term(operand)} IS NULL"
+        case Like(operand, pattern):
+            return f"{_term(operand)} LIKE {_term(Literal(pattern))}"
         case Unify(name):
             return f"{name}=${name}"
         case _:

@@ -19,7 +19,7 @@ from itertools import groupby
 
 from tocsin.errors import InputError
 from tocsin.events import Event
-from tocsin.values import kind
+from tocsin.values import identity
 
 Nested = list["int | str | Nested"]
 # A position in the trace: its time, then 0 for events, 1 for ticks and 2 for other time events (so that
@@ -139,7 +139,7 @@ def renumber(classes: Sequence[Iterable[Instance]], equal: bool = False) -> list
 def duplicate_values(instance: Instance) -> list[object]:
     """The types and attributes of everything in an instance, to tell whether two instances are duplicates."""
     events = [leaf.event for leaf in instance.leaves()]
-    return [e and (e.types, {name: (kind(v), v) for name, v in e.attributes.items()}) for e in events]
+    return [e and (e.types, {name: identity(v) for name, v in e.attributes.items()}) for e in events]
 
 
 # --- names that Unland and Zimmer give to the parts of a match ----------------------------------------

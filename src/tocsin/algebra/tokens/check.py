@@ -5,7 +5,7 @@ All mistakes in a subscription are returned at once, each with its place in the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -14,13 +14,15 @@ from tocsin.algebra.predicate import (
     Attribute,
     Compare,
     Filter,
+    IsNull,
+    Like,
     Literal,
     Not,
     Or,
     RoleAttribute,
     Unify,
     Variable,
-    comparisons,
+    questions,
 )
 from tocsin.algebra.tokens.bounds import MAX_ERRORS
 from tocsin.algebra.tokens.domain import roles_of
@@ -30,10 +32,12 @@ from tocsin.algebra.tokens.pattern import (
     AnyOf,
     Atom,
     EventSpec,
+    Optional,
     Pattern,
     Repeat,
     Sequence,
     Timed,
+    Within,
     atoms,
     can_be_empty,
     children,
@@ -117,9 +121,8 @@ def check(subscription: Subscription, catalog: Catalog | None = None) -> list[Pa
 
 def too_many(errors: list[PatternError]) -> list[PatternError]:
     """The first of very many mistakes, with a note about the rest."""
-    rest = PatternError(
-        "too-many-errors", f"there are more than {MAX_ERRORS} mistakes", None, "correct these first"
-    )
+    message = f"there are more than {MAX_ERRORS} mistakes, from here on"
+    rest = PatternError("too-many-errors", message, errors[-1].span, "correct the others first")
     return [*errors[:MAX_ERRORS], rest]
 
 
@@ -140,9 +143,11 @@ def _check(pattern: Pattern, scope: _Scope, bound: frozenset[str]) -> frozenset[
             for part in parts:
                 bound = _check(part, scope, bound)
             return bound
-        case Repeat(body):
+        case Repeat(body) | Optional(body):
             _check(body, scope, bound)
             return bound
+        case Within(body):
+            return _check(body, scope, bound)
         case AnyOf(options):
             return frozenset.intersection(*[_check(option, scope, bound) for option in options])
         case AllOf(left, right):
@@ -222,21 +227,55 @@ def _check_spec(spec: EventSpec, scope: _Scope) -> None:
         hint = did_you_mean(name, names | scope.timers, did_you_mean(name, names))
         scope.note("unknown-type", f"there is no event type {name!r}", spec.span, hint)
     elif scope.catalog.describes(name):
-        _check_attributes(spec, dict(scope.catalog.attributes(name)), name, scope)
+        _check_attributes(spec, scope.catalog.attributes(name), name, scope)
 
 
 def _check_attributes(
-    spec: EventSpec, known: dict[str, str], owner: str, scope: _Scope, otherwise: str = ""
+    spec: EventSpec, known: Mapping[str, str], owner: str, scope: _Scope, otherwise: str = ""
 ) -> None:
-    for comparison in comparisons(spec.filter):
-        if isinstance(comparison.left, Attribute):
-            _check_attribute(comparison.left, comparison, known, owner, scope, otherwise)
+    for test in questions(spec.filter):
+        for number, (attribute, other) in enumerate(_sides(test)):
+            if isinstance(attribute, Attribute):
+                # A bare word on the right may be a text without its quotes.
+                quoted = f"texts stand in quotes: '{attribute.name}'" if number else otherwise
+                _check_attribute(attribute, other, known, owner, scope, quoted)
+        match test:
+            case Compare(Attribute(left), _, Attribute(right, span)) if left in known and right in known:
+                _check_same_kind(left, known[left], right, known[right], span, scope)
+            case _:
+                pass
+
+
+def _sides(
+    test: Compare | IsNull | Like,
+) -> Iterator[tuple[Attribute | RoleAttribute, Literal | None]]:
+    """The attributes of a question, each with the constant that it is compared with, if any."""
+    match test:
+        case Compare(left, _, right):
+            yield left, right if isinstance(right, Literal) else None
+            if isinstance(right, Attribute | RoleAttribute):
+                yield right, None
+        case IsNull(operand):
+            yield operand, None
+        case Like(operand, pattern):
+            yield operand, Literal(pattern, test.span)
+        case _:
+            assert_never(test)
+
+
+def _check_same_kind(
+    left: str, left_type: str, right: str, right_type: str, span: Span | None, scope: _Scope
+) -> None:
+    kinds = [_KINDS.get(declared, declared) for declared in (left_type, right_type)]
+    if "unknown" not in kinds and kinds[0] != kinds[1]:
+        message = f"{left!r} is {left_type}, but is compared with {right!r}, which is {right_type}"
+        scope.note("type-mismatch", message, span, "compare attributes of one kind")
 
 
 def _check_attribute(
     attribute: Attribute | RoleAttribute,
-    comparison: Compare,
-    known: dict[str, str],
+    other: Literal | None,
+    known: Mapping[str, str],
     owner: str,
     scope: _Scope,
     otherwise: str = "",
@@ -246,10 +285,10 @@ def _check_attribute(
             "unknown-attribute",
             f"{owner} has no attribute {attribute.name!r}",
             attribute.span,
-            did_you_mean(attribute.name, known, otherwise if not known else ""),
+            did_you_mean(attribute.name, known, otherwise if not known or "'" in otherwise else ""),
         )
-    elif isinstance(comparison.right, Literal):
-        _check_kinds(f"{owner}.{attribute.name}", known[attribute.name], comparison.right, scope)
+    elif other is not None:
+        _check_kinds(f"{owner}.{attribute.name}", known[attribute.name], other, scope)
 
 
 def _check_kinds(owner: str, declared: str, literal: Literal, scope: _Scope) -> None:
@@ -299,7 +338,7 @@ def _check_variables(
                     "outside OR, NOT and [! …]",
                 )
             return bound | {name}
-        case Compare():
+        case Compare() | IsNull() | Like():
             return bound
         case _:
             assert_never(filter)
@@ -328,8 +367,8 @@ def _check_where(subscription: Subscription, scope: _Scope) -> None:
     patterns = [subscription.pattern, *scope.composites.values()]
     roles = {name for pattern in patterns for name in roles_of(pattern)} - scope.defined
     readable = all(atom.accept for pattern in patterns for atom in atoms(pattern))
-    for comparison in comparisons(subscription.where):
-        for side in (comparison.left, comparison.right):
+    for test in questions(subscription.where):
+        for side, other in _sides(test):
             if not isinstance(side, RoleAttribute):
                 continue
             if side.role not in roles:
@@ -339,8 +378,8 @@ def _check_where(subscription: Subscription, scope: _Scope) -> None:
                         "unknown-role", f"the pattern takes no event as {side.role!r}", side.span, hint
                     )
             elif scope.catalog.describes(side.role):
-                known = dict(scope.catalog.attributes(side.role))
-                _check_attribute(side, comparison, known, side.role, scope)
+                known = scope.catalog.attributes(side.role)
+                _check_attribute(side, other, known, side.role, scope)
 
 
 def _selection_errors(subscription: Subscription) -> Iterator[PatternError]:

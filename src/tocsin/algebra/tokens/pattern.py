@@ -67,6 +67,15 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
+class Optional:
+    """Not at all, or up to `most` times, one after the other."""
+
+    body: Pattern
+    most: int = 1
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
 class AnyOf:
     """One of several."""
 
@@ -103,7 +112,16 @@ class Timed:
     span: Span | None = _span()
 
 
-Pattern = Atom | Sequence | Repeat | AnyOf | AllOf | Timed
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Matches of `body` whose last event ends at most `limit` microseconds after the end of the first."""
+
+    body: Pattern
+    limit: int
+    span: Span | None = _span()
+
+
+Pattern = Atom | Sequence | Repeat | Optional | AnyOf | AllOf | Timed | Within
 
 
 def children(pattern: Pattern) -> tuple[Pattern, ...]:
@@ -113,7 +131,7 @@ def children(pattern: Pattern) -> tuple[Pattern, ...]:
             return ()
         case Sequence(parts):
             return parts
-        case Repeat(body):
+        case Repeat(body) | Optional(body) | Within(body):
             return (body,)
         case AnyOf(options):
             return options
@@ -132,7 +150,7 @@ def rebuilt(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
             return pattern
         case Sequence(parts):
             return replace(pattern, parts=tuple(map(change, parts)))
-        case Repeat(body):
+        case Repeat(body) | Optional(body) | Within(body):
             return replace(pattern, body=change(body))
         case AnyOf(options):
             return replace(pattern, options=tuple(map(change, options)))
@@ -173,8 +191,10 @@ def can_be_empty(pattern: Pattern) -> bool:
     match pattern:
         case Atom() | Timed() | AllOf():
             return False
-        case Repeat():
+        case Repeat() | Optional():
             return True
+        case Within(body):
+            return can_be_empty(body)
         case Sequence(parts):
             return all(can_be_empty(part) for part in parts)
         case AnyOf(options):

@@ -8,9 +8,9 @@ Paper: 003, "Limitations of Automata".
 
 from __future__ import annotations
 
-from tocsin.algebra.predicate import And, Compare, Filter, Literal, Not, Or, RoleAttribute
+from tocsin.algebra.predicate import And, Compare, Filter, IsNull, Like, Literal, Not, Or, RoleAttribute
 from tocsin.events import Composite, TimerEvent
-from tocsin.values import Value, all_of, any_of, compare, negate
+from tocsin.values import Value, all_of, any_of, compare, compare_constant, like, negate
 
 
 def keeps(where: Filter | None, composite: Composite) -> bool:
@@ -27,8 +27,15 @@ def _truth(where: Filter, composite: Composite) -> bool | None:
         case Not(part):
             return negate(_truth(part, composite))
         case Compare(RoleAttribute() as left, relation, RoleAttribute() | Literal() as right):
+            asked = compare_constant if isinstance(right, Literal) else compare
             pairs = [(a, b) for a in _values(left, composite) for b in _values(right, composite)]
-            return all_of(compare(a, relation, b) for a, b in pairs) if pairs else None
+            return all_of(asked(a, relation, b) for a, b in pairs) if pairs else None
+        case IsNull(RoleAttribute() as operand):
+            found = _values(operand, composite)
+            return all(value is None for value in found) if found else None
+        case Like(RoleAttribute() as operand, pattern):
+            found = _values(operand, composite)
+            return all_of(like(value, pattern) for value in found) if found else None
         case _:
             raise TypeError(f"{where} cannot be asked of a composite event")
 

@@ -16,18 +16,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
 from itertools import pairwise
 from typing import assert_never
 
 from tocsin.algebra.completion.fields import Field, Fields, holds
-from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or, Unify, comparisons
+from tocsin.algebra.predicate import (
+    And,
+    Attribute,
+    Compare,
+    Filter,
+    IsNull,
+    Like,
+    Literal,
+    Not,
+    Or,
+    Unify,
+    comparisons,
+)
 from tocsin.automata.completion.ask import Predicates, answers, equal_to, predicates
 from tocsin.errors import InputError, LimitError
-from tocsin.values import Relation, Value, kind
+from tocsin.values import Relation, Value, identity, sort_key
 
 MAX_SYMBOLS = 4096
-# How often predicates may be evaluated to find the regions, and again to find the kinds; takes a second or two.
+# How many comparisons may be evaluated to find the regions, and again to find the kinds; takes a second or two.
 MAX_ASKED = 500_000
+_DIGITS = 1200  # more than the exact value of any float has
 _ORDERED = (Relation.LT, Relation.LE, Relation.GT, Relation.GE)
 
 
@@ -64,12 +78,16 @@ def enumerated(filters: Iterable[Filter], events: Iterable[Fields]) -> Alphabet:
 
 
 def alphabet_of(
-    filters: Iterable[Filter], types: Iterable[frozenset[str]] | None = None, limit: int = MAX_SYMBOLS
+    filters: Iterable[Filter],
+    types: Iterable[frozenset[str]] | None = None,
+    limit: int = MAX_SYMBOLS,
+    questions: int = MAX_ASKED,
 ) -> Alphabet:
     """The alphabet of all events that the predicates can tell apart; refuses one of more than `limit` kinds.
 
     Args:
         types: for each type of events, that type and those it is a subtype of; None if types have no subtypes.
+        questions: how many comparisons may be evaluated for that.
     """
     asked = predicates(filters)
     own: dict[str, list[Compare]] = {}
@@ -79,11 +97,11 @@ def alphabet_of(
     names = sorted(own, key=lambda name: (name != "type", -len(own[name])))
     types = None if types is None else list(types)
     values = {name: _values(name, own[name], types) for name in names}
-    if sum(len(values[name]) * len(own[name]) for name in names if _ordered(own[name])) > MAX_ASKED:
-        raise _too_long()
+    if sum(len(values[name]) * len(own[name]) for name in names if _ordered(own[name])) > questions:
+        raise _too_long(questions)
     regions = {name: _regions(name, own[name], values[name]) for name in names}
     found: dict[int, Fields] = {}
-    for satisfied, example in _examples(asked, regions, limit):
+    for satisfied, example in _examples(asked, regions, limit, questions):
         found.setdefault(satisfied, example)
         if len(found) > limit:
             raise _too_many(limit)
@@ -94,24 +112,27 @@ def _too_many(limit: int) -> LimitError:
     return LimitError("alphabet-too-large", f"the predicates tell more than {limit:,} kinds of events apart")
 
 
-def _too_long() -> LimitError:
-    message = f"it takes more than {MAX_ASKED:,} questions to tell the kinds of events apart"
+def _too_long(questions: int) -> LimitError:
+    message = f"it takes more than {questions:,} questions to tell the kinds of events apart"
     return LimitError("alphabet-too-large", message)
 
 
-# A predicate that is not decided yet: its bit, the fields it uses, and the predicate itself.
-_Open = tuple[int, frozenset[str], Filter]
+# A predicate that is not decided yet: its bit, the fields it uses, the predicate itself, and how many comparisons it has.
+_Open = tuple[int, frozenset[str], Filter, int]
 
 
 def _examples(
-    asked: Predicates, regions: Mapping[str, list[Field]], limit: int
+    asked: Predicates, regions: Mapping[str, list[Field]], limit: int, questions: int
 ) -> Iterator[tuple[int, Fields]]:
     """An example for each combination of regions that can matter, and the predicates it satisfies.
 
     Fields that no longer matter are left out of an example.
     """
     names = list(regions)
-    rest = [(bit, frozenset(c.left.name for c in comparisons(filter)), filter) for bit, filter in asked.rest]
+    rest: list[_Open] = []
+    for bit, filter in asked.rest:
+        compared = list(comparisons(filter))
+        rest.append((bit, frozenset(c.left.name for c in compared), filter, len(compared)))
     satisfied, undecided = _decided({}, rest)
     pending: list[tuple[dict[str, Field], int, list[_Open], int]] = [({}, satisfied, undecided, 0)]
     visited = questioned = 0
@@ -120,7 +141,7 @@ def _examples(
         visited += 1
         if visited > 4 * limit:
             raise _too_many(limit)
-        matter = asked.equal.keys() | frozenset().union(*(asks for _, asks, _ in undecided))
+        matter = asked.equal.keys() | frozenset().union(*(asks for _, asks, _, _ in undecided))
         while place < len(names) and names[place] not in matter:
             place += 1
         if place == len(names):
@@ -129,9 +150,11 @@ def _examples(
         name = names[place]
         touched = [one for one in undecided if name in one[1]]
         untouched = [one for one in undecided if name not in one[1]]
-        questioned += len(untouched) + len(touched) * len(regions[name])
-        if questioned > MAX_ASKED:
-            raise _too_long()
+        # The fields of predicates are gathered anew for each example.
+        questioned += sum(len(asks) for _, asks, _, _ in undecided)
+        questioned += sum(size for *_, size in touched) * len(regions[name])
+        if questioned > questions:
+            raise _too_long(questions)
         for value in reversed(regions[name]):
             longer = {**example, name: value}
             true, still = _decided(longer, touched)
@@ -143,7 +166,7 @@ def _decided(example: Fields, undecided: Iterable[_Open]) -> tuple[int, list[_Op
     """Which predicates the fields of an example satisfy, and which they leave open."""
     satisfied, still = 0, []
     for one in undecided:
-        bit, _, filter = one
+        bit, _, filter, _ = one
         truth = _partial(filter, example)
         if truth is None:
             still.append(one)
@@ -166,7 +189,7 @@ def _partial(filter: Filter, example: Fields) -> bool | None:
         case Not(part):
             truth = _partial(part, example)
             return None if truth is None else not truth
-        case Compare() | Unify():
+        case Compare() | IsNull() | Like() | Unify():
             raise TypeError(f"{filter} compares with other events; it has no alphabet")
         case _:
             assert_never(filter)
@@ -196,9 +219,10 @@ def _regions(name: str, own: Sequence[Compare], values: list[Field]) -> list[Fie
 def _candidates(constants: Sequence[Value], own: Sequence[Compare]) -> list[Value]:
     """Values with at least one in each region: the constants, values between them, and others."""
     if all(c.relation is Relation.EQ for c in own):
-        # By kind as well, because in Python 1 == True.
-        return list({(kind(constant), constant): constant for constant in constants}.values())
-    numbers = sorted({c for c in constants if isinstance(c, int | float) and not isinstance(c, bool)})
+        return list({identity(constant): constant for constant in constants}.values())
+    numbers = sorted(
+        {c for c in constants if isinstance(c, int | float) and not isinstance(c, bool)}, key=sort_key
+    )
     texts = list(dict.fromkeys(c for c in constants if isinstance(c, str)))
     found: list[Value] = [*texts, *numbers]
     found += [False, True] if any(isinstance(c, bool) for c in constants) else []
@@ -220,8 +244,12 @@ def _between(numbers: Sequence[float]) -> list[Value]:
     return [below, *(_middle(a, b) for a, b in pairwise(numbers)), over]
 
 
-def _middle(low: float, high: float) -> float:
-    """A number between two; one of them if no representable number lies between."""
+def _middle(low: float, high: float) -> float | Decimal:
+    """A number between two."""
     if isinstance(low, int) and low + 1 < high:
         return low + 1
-    return low if abs(low) > 2**1000 or abs(high) > 2**1000 else low + (high - low) / 2
+    if max(abs(low), abs(high)) < 2**1000 and low < low + (high - low) / 2 < high:
+        return low + (high - low) / 2
+    with localcontext(prec=_DIGITS):
+        # Between two neighbours among floats, and between large whole numbers, there are decimals.
+        return (Decimal(low) + Decimal(high)) / 2

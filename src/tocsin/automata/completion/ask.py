@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tocsin.algebra.completion.fields import Field, Fields, holds
 from tocsin.algebra.predicate import Attribute, Compare, Filter, Literal
-from tocsin.values import Relation, Value, kind
+from tocsin.values import Relation, Time, Value, identity, read_constant
 
 _Key = tuple[str, Value]
 
@@ -33,7 +33,7 @@ def predicates(filters: Iterable[Filter]) -> Predicates:
     for i, filter in enumerate(distinct):
         match filter:
             case Compare(Attribute(name), Relation.EQ, Literal(value)):
-                equal.setdefault(name, {})[kind(value), value] = 1 << i
+                equal.setdefault(name, {})[identity(value)] = 1 << i
             case _:
                 rest.append((1 << i, filter))
     return Predicates(distinct, equal, tuple(rest))
@@ -58,9 +58,12 @@ def answers(asked: Predicates, event: Fields) -> int:
 def equal_to(asked: Predicates, name: str, field: Field) -> int:
     """The equality predicates on a field that its value satisfies, as bits."""
     values = asked.equal.get(name, {})
+    if isinstance(field, Time):
+        # Several texts can spell one time.
+        return sum(bit for (_, text), bit in values.items() if read_constant(text, True) == field)
     if not isinstance(field, frozenset):
-        return values.get((kind(field), field), 0)
+        return values.get(identity(field), 0)
     found = 0
     for value in field:
-        found |= values.get((kind(value), value), 0)
+        found |= values.get(identity(value), 0)
     return found

@@ -25,7 +25,7 @@ from typing import assert_never
 
 from tocsin.algebra.completion.expression import Program
 from tocsin.algebra.completion.output import Constant, Emit, FieldOf, Forward, Make
-from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or, Unify
+from tocsin.algebra.predicate import And, Attribute, Compare, Filter, IsNull, Like, Literal, Not, Or, Unify
 from tocsin.automata.completion.compile import Compiled, compile_machine
 from tocsin.automata.completion.construct import construct
 from tocsin.automata.completion.passes.compose import compose
@@ -172,7 +172,7 @@ def _asked(filter: Filter) -> str:
             return f"({' or '.join(map(_asked, parts))})" if parts else "False"
         case Not(part):
             return f"(not {_asked(part)})"
-        case Compare() | Unify():
+        case Compare() | IsNull() | Like() | Unify():
             raise TypeError(f"{filter} compares with other events; it cannot be asked of one")
         case _:
             assert_never(filter)

@@ -18,10 +18,13 @@ from tocsin.automata.completion.execute import Prepared, enabled, prepare, react
 from tocsin.automata.completion.passes.compose import compose
 from tocsin.automata.completion.passes.decompose import decompose
 from tocsin.automata.detection_plan import Compiled
-from tocsin.automata.transduce import Draft, Drafts, transducers
+from tocsin.automata.transduce import Draft, Drafts, sharing, transducers
 from tocsin.errors import LimitError
 from tocsin.runtime.kernels.completion.table import EMIT, Action
 from tocsin.runtime.program import Emission
+
+# How many comparisons may be evaluated to find out which kinds of events the tables of a text have.
+MAX_QUESTIONS = 50_000
 
 
 @dataclass(frozen=True)
@@ -51,16 +54,22 @@ def ecl_drafts(programs: Mapping[str, Program], types: Iterable[frozenset[str]] 
     machines: dict[str, Machine] = {}
     meanings: dict[str, str] = {}
     for text, program in programs.items():
+        states = 0
         for subscription in program.subscriptions:
             name = ".".join(part for part in (text, subscription.name) if part) or "pattern"
-            machines[name] = announcing(construct(subscription.expression, program.interpretation, name=name))
+            machine = construct(subscription.expression, program.interpretation, name=name, before=states)
+            states += len(machine.states)
+            machines[name] = announcing(machine)
             meanings[name] = f"{subscription.expression!r}|{program.interpretation!r}"
     whole = simplify(compose(machines))
     known = None if types is None else list(types)
-    drafts = [_draft(part, list(machines), known) for part in decompose(whole)]
+    numbers = {name: number for number, name in enumerate(machines)}
+    parts = decompose(whole)
+    questions = max(200, MAX_QUESTIONS * len(programs) // len(parts))
+    drafts = [_draft(part, numbers, known, questions) for part in parts]
     # A part that never sends anything need not run.
     heard = tuple(draft for draft in drafts if draft.emissions) or tuple(drafts[:1])
-    return Drafts(heard, meanings)
+    return Drafts(sharing(heard), meanings)
 
 
 def announcing(machine: Machine) -> Machine:
@@ -79,18 +88,21 @@ def announcing(machine: Machine) -> Machine:
     return replace(machine, transitions=tuple(told(transition) for transition in machine.transitions))
 
 
-def _draft(machine: Machine, names: list[str], types: list[frozenset[str]] | None) -> Draft:
+def _draft(
+    machine: Machine, names: Mapping[str, int], types: list[frozenset[str]] | None, questions: int
+) -> Draft:
     prepared = prepare(machine)
     emits = tuple(dict.fromkeys(emit for emits in prepared.emits for emit in emits))
     try:
-        kinds = alphabet_of(prepared.asked.filters, types).truths
+        kinds = alphabet_of(prepared.asked.filters, types, questions=questions).truths
     except LimitError:
         kinds = None
     return Draft(
         MachineStepper(prepared, {emit: number for number, emit in enumerate(emits)}),
         prepared.asked.filters,
         kinds,
-        tuple(_emission(emit, names.index(emit.to)) for emit in emits),
+        tuple(_emission(emit, names[emit.to]) for emit in emits),
+        size=len(machine.transitions),
     )
 
 

@@ -24,5 +24,6 @@ DOORS = (
     "acceptor",
     "draft",
     "guard",
+    "ports",
     "table",
 )

@@ -20,7 +20,7 @@ from tocsin.automata.correlation.ports import port_filters
 from tocsin.automata.correlation.program import Program, compile_correlation
 from tocsin.automata.correlation.run import advance, start
 from tocsin.automata.correlation.state import BranchState, State
-from tocsin.automata.transduce import Draft, Drafts
+from tocsin.automata.transduce import Draft, Drafts, sharing
 from tocsin.errors import LimitError
 from tocsin.runtime.kernels.completion.table import CLEAR, EMIT, FIRST, KEEP, Action
 from tocsin.runtime.program import Emission
@@ -129,7 +129,7 @@ def ksu_drafts(
         bound = (ports or {}).get(correlation.name)
         drafts.append(_draft(number, correlation, types, bound, interpretation, told, known))
         meanings[name] = f"{correlation!r}|{interpretation!r}|{sorted((bound or {}).items())}"
-    return Drafts(tuple(drafts), meanings)
+    return Drafts(sharing(drafts), meanings)
 
 
 def _draft(
@@ -152,6 +152,7 @@ def _draft(
         (*(parameter.name for parameter in correlation.parameters), "first"),
         len(program.branches) * (1 + len(program.kept)),
         tuple(registers for _, registers in emissions.values()),
+        sum(branch.size for branch in program.branches),
     )
 
 

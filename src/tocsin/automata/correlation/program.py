@@ -31,6 +31,11 @@ class Branch:
     machine: Machine
     labels: tuple[Label, ...]
 
+    @property
+    def size(self) -> int:
+        """How many nodes its acceptors have."""
+        return len(self.machine.nodes) + sum(len(label.machine.nodes) for label in self.labels)
+
     def dead(self, off: int) -> int:
         """The places that are aborted when these labels are off."""
         dead = 0

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
-from tocsin.algebra.predicate import Compare, RoleAttribute, attributes, comparisons
+from tocsin.algebra.predicate import RoleAttribute, attributes, operands
 from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.automata.detection_plan import Compiled, condition
 from tocsin.automata.tokens.automaton import Automaton, build
+from tocsin.automata.tokens.fragment import Spent
 from tocsin.automata.tokens.plan import Graph, plan
 from tocsin.automata.tokens.write_program import Bits, Writer
 from tocsin.runtime import program as rt
@@ -38,7 +39,7 @@ def compile(
     """
     subscriptions = tuple(subscriptions)
     graph = plan(subscriptions, groups)
-    automata = [build(detector.pattern) for detector in graph.detectors]
+    automata = _built(graph)
     bits = Bits()
     drafts = [
         Writer(detector, automaton, bits, points)
@@ -56,7 +57,7 @@ def compile(
         )
         for subscription, number in graph.outputs
     )
-    named = {a for s in subscriptions for c in comparisons(s.where) for a in _where_attributes(c)}
+    named = {o.name for s in subscriptions for o in operands(s.where) if isinstance(o, RoleAttribute)}
     primitive = bits.primitive
     asked = {name for test in primitive for name in attributes(test.filter)}
     return CompiledTokens(
@@ -66,6 +67,27 @@ def compile(
         tuple(automata),
         graph,
     )
+
+
+def _built(graph: Graph) -> list[Automaton]:
+    """The automata of all detectors. What one subscription needs, and those before it do not, has one allowance."""
+    found: dict[int, Automaton] = {}
+    for (_, number), named in zip(graph.outputs, graph.names, strict=True):
+        spent = Spent()
+        for own in _needed(graph, [number, *named], found):
+            found[own] = build(graph.detectors[own].pattern, spent)
+    return [found[number] for number in range(len(graph.detectors))]
+
+
+def _needed(graph: Graph, waiting: list[int], known: Container[int]) -> list[int]:
+    """These detectors and those that they read, directly or not; each once, without those that are known."""
+    needed: set[int] = set()
+    while waiting:
+        one = waiting.pop()
+        if one not in needed and one not in known:
+            needed.add(one)
+            waiting += graph.detectors[one].inputs
+    return sorted(needed)
 
 
 def fingerprint(graph: Graph, number: int, subscription: Subscription) -> str:
@@ -85,7 +107,3 @@ def _renumbered(text: str) -> str:
     """Detectors numbered in the order they are named, so that other subscriptions of the job make no difference."""
     seen: dict[str, str] = {}
     return re.sub(r"#\d+", lambda m: seen.setdefault(m[0], f"#{len(seen)}"), text)
-
-
-def _where_attributes(comparison: Compare) -> Iterable[str]:
-    return (side.name for side in (comparison.left, comparison.right) if isinstance(side, RoleAttribute))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tocsin.algebra.tokens.bounds import MAX_WORK
+from tocsin.algebra.tokens.bounds import MAX_OF_A_KIND, MAX_WORK
 from tocsin.algebra.tokens.pattern import Atom, Timer
 from tocsin.errors import LimitError, Span
 
@@ -62,7 +62,15 @@ class Loop:
     past: int
 
 
-Node = Read | Fork | Loop
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A state that is left immediately, into the body and past it; the body ends at `past`, and is not entered again."""
+
+    body: int
+    past: int
+
+
+Node = Read | Fork | Loop | Skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +82,38 @@ class Fragment:
 
 
 @dataclass
+class Spent:
+    """What the automata of one pattern have cost so far; the composites that it names count as its parts."""
+
+    states: int = 0
+    moves: int = 0
+    work: int = 0  # moves that were copied or merged
+
+
+@dataclass
 class Draft:
     """The automaton so far."""
 
     nodes: dict[int, Node] = field(default_factory=dict)
     timers: list[Timer] = field(default_factory=list)
+    limits: set[int] = field(default_factory=set)  # the timers that only close what they limit
     links: int = 0
     size: int = 0
     spans: dict[int, Span | None] = field(default_factory=dict)  # of the parts that begin at a node
-    work: int = 0  # moves that were copied or merged so far
+    spent: Spent = field(default_factory=Spent)
 
     def node(self) -> int:
         """A new node without a way out yet."""
         self.size += 1
         return self.size - 1
+
+    def timer(self, timer: Timer, span: Span | None) -> int:
+        """A new timer."""
+        if len(self.timers) == MAX_OF_A_KIND:
+            message = f"the pattern has more than {MAX_OF_A_KIND} timers"
+            raise LimitError("too-many-timers", message, span, "name a part of it as a composite")
+        self.timers.append(timer)
+        return len(self.timers) - 1
 
     def link(self) -> int:
         """A new strong link."""
@@ -96,13 +122,13 @@ class Draft:
 
     def spend(self, work: int, node: int) -> None:
         """Count work that is done for a node, before it is done."""
-        self.work += work
-        if self.work > MAX_WORK:
+        self.spent.work += work
+        if self.spent.work > MAX_WORK:
             raise self.too_much("too-much-work", f"more than {MAX_WORK:,} moves have to be merged", node)
 
     def too_much(self, code: str, message: str, node: int) -> LimitError:
         """The error for the part of a pattern at a node when it exceeds a limit."""
-        hint = "name a part as a composite, or join alternatives that wait for single events: [A, B] for [A] | [B]"
+        hint = "join alternatives that wait for single events: [A, B] for [A] | [B]; or make several patterns of it"
         return LimitError(code, message, self.span(node), hint)
 
     def span(self, node: int) -> Span | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from tocsin.algebra.predicate import Attribute, Compare, Literal, RoleAttribute, comparisons
+from tocsin.algebra.predicate import Attribute, Compare, Literal, RoleAttribute, comparisons, operands
 from tocsin.algebra.tokens.domain import Domain, domain_of
 from tocsin.algebra.tokens.pattern import (
     Atom,
@@ -94,6 +94,9 @@ def _types(subscription: Subscription, patterns: list[Pattern]) -> dict[str, dic
         for side in (comparison.left, comparison.right):
             if isinstance(side, RoleAttribute) and side.role in found:
                 found[side.role].setdefault(side.name, _compared_with(comparison))
+    for operand in operands(subscription.where):
+        if isinstance(operand, RoleAttribute) and operand.role in found:
+            found[operand.role].setdefault(operand.name, ANY)
     return found
 
 
@@ -102,6 +105,8 @@ def _add(known: dict[str, str], spec: EventSpec) -> None:
         if isinstance(comparison.left, Attribute):
             name, own = comparison.left.name, _compared_with(comparison)
             known[name] = own if known.get(name, ANY) == ANY else known[name]
+    for operand in operands(spec.filter):
+        known.setdefault(operand.name, ANY)
 
 
 def _compared_with(comparison: Compare) -> str:
@@ -115,14 +120,19 @@ def ending_timers(automaton: Automaton) -> dict[int, frozenset[int]]:
     """The timers that end every wait in a state, for every state that an event leads to."""
     sure, fresh = _sure_timers(automaton), _fresh_timers(automaton)
     return {
-        number: timers - _overlooked(automaton.states[number], timers, fresh[number])
+        number: timers - _overlooked(automaton, number, timers, fresh.get(number, frozenset()))
         for number, timers in sure.items()
     }
 
 
-def _overlooked(state: State, sure: frozenset[int], fresh: frozenset[int]) -> frozenset[int]:
-    """The timers that are ignored if the last event came when they run out."""
-    return frozenset(timer for timer in sure if _can_miss(state, timer) and timer not in fresh)
+def _overlooked(
+    automaton: Automaton, number: int, sure: frozenset[int], fresh: frozenset[int]
+) -> frozenset[int]:
+    """The timers that are ignored if the last event came when they run out; no limit is."""
+    state = automaton.states[number]
+    return frozenset(
+        timer for timer in sure - automaton.limits if _can_miss(state, timer) and timer not in fresh
+    )
 
 
 def waits(automaton: Automaton, detector: int) -> list[Wait]:
@@ -132,7 +142,7 @@ def waits(automaton: Automaton, detector: int) -> list[Wait]:
     found = []
     for number in sorted(sure):
         state = automaton.states[number]
-        overlooked = _overlooked(state, sure[number], fresh[number])
+        overlooked = _overlooked(automaton, number, sure[number], fresh.get(number, frozenset()))
         found.append(
             Wait(
                 detector,
@@ -147,21 +157,34 @@ def waits(automaton: Automaton, detector: int) -> list[Wait]:
 
 
 def _sure_timers(automaton: Automaton) -> dict[int, frozenset[int]]:
-    """The timers that run in a state on every path there, for every state that an event leads to."""
+    """The timers that run and end a wait in a state on every path there, for every state that a match can wait in."""
     relative = frozenset(number for number, timer in enumerate(automaton.timers) if timer.after is not None)
     sure: dict[int, frozenset[int]] = {}
     waiting = [(start, frozenset[int]()) for start in automaton.starts]
     while waiting:
         number, running = waiting.pop()
-        for move in automaton.states[number].moves:
-            left = running - _heard(move)  # a timer runs out only once
-            for step in move.steps:
-                after = (left & automaton.states[step.state].running) | (step.arms & relative)
-                before = sure.get(step.state)
-                sure[step.state] = after if before is None else before & after
-                if sure[step.state] != before:
-                    waiting.append((step.state, sure[step.state]))
-    return sure
+        reached = [
+            (step.state, running - _heard(move), step.arms & relative)  # a timer runs out only once
+            for move in automaton.states[number].moves
+            for step in move.steps
+        ]
+        if number in sure:
+            reached += [
+                (left, running - {limit}, frozenset[int]())
+                for (state, limit), left in automaton.closes.items()
+                if state == number
+            ]
+        for state, left_running, arms in reached:
+            after = (left_running & automaton.states[state].running) | arms
+            before = sure.get(state)
+            sure[state] = after if before is None else before & after
+            if sure[state] != before:
+                waiting.append((state, sure[state]))
+    # A limit that leaves something to wait for ends no wait.
+    return {
+        number: timers - {limit for limit in timers if (number, limit) in automaton.closes}
+        for number, timers in sure.items()
+    }
 
 
 def _fresh_timers(automaton: Automaton) -> dict[int, frozenset[int]]:

@@ -18,6 +18,8 @@ from tocsin.algebra.predicate import (
     Attribute,
     Compare,
     Filter,
+    IsNull,
+    Like,
     Literal,
     Not,
     Or,
@@ -30,17 +32,19 @@ from tocsin.algebra.tokens.pattern import (
     AnyOf,
     Atom,
     EventSpec,
+    Optional,
     Pattern,
     Repeat,
     Sequence,
     Timed,
+    Within,
     atoms,
     can_be_empty,
 )
 from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.errors import PatternError
 from tocsin.events import Catalog
-from tocsin.values import Relation, compare, kind
+from tocsin.values import Relation, compare, kind, sort_key
 
 MAX_CASES = 1000  # a condition that splits into more cases than this is not analysed
 _BELOW, _ABOVE = (Relation.LT, Relation.LE), (Relation.GT, Relation.GE)
@@ -100,7 +104,7 @@ def _is_impossible(pattern: Pattern, known: _Known) -> bool:
             impossible = [part for part in parts if _is_impossible(part, known)]
             # An optional part does no harm, unless nothing else is left.
             return len(impossible) == len(parts) or not all(can_be_empty(part) for part in impossible)
-        case Repeat(body):
+        case Repeat(body) | Optional(body) | Within(body):
             return _is_impossible(body, known)
         case AnyOf(options):
             return all(_is_impossible(option, known) for option in options)
@@ -146,7 +150,7 @@ def _cases(filter: Filter, *, positive: bool) -> list[_Case] | None:
             return [(filter,)]
         case Not(part):
             return _cases(part, positive=not positive)
-        case Unify():
+        case Unify() | IsNull() | Like():
             return [()]
         case And(parts) | Or(parts):
             every = [_cases(part, positive=positive) for part in parts]
@@ -187,7 +191,7 @@ def _has_value(tests: list[tuple[Relation, Literal]]) -> bool:
     lowest = [literal.value for relation, literal in tests if relation in _ABOVE]
     if not highest or not lowest:
         return True
-    top, bottom = min(highest), max(lowest)
+    top, bottom = min(highest, key=sort_key), max(lowest, key=sort_key)
     # Between two different bounds there is always a value; the one value of equal bounds can be tested.
     return compare(bottom, Relation.LT, top) is True or (bottom == top and _passes(top, tests))
 

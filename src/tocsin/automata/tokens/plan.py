@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from typing import assert_never
 
 from tocsin.algebra.predicate import And, Unify
+from tocsin.algebra.tokens.limits import parallel, written_out
 from tocsin.algebra.tokens.pattern import (
     AllOf,
     AnyOf,
@@ -19,10 +19,10 @@ from tocsin.algebra.tokens.pattern import (
     EventSpec,
     Order,
     Pattern,
-    Repeat,
     Sequence,
-    Timed,
+    Within,
     pattern_variables,
+    rebuilt,
 )
 from tocsin.algebra.tokens.rewrite import simplified
 from tocsin.algebra.tokens.selection import Selection
@@ -31,11 +31,15 @@ from tocsin.algebra.tokens.subscription import Interpretation, Subscription
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """One pattern without parallel parts. `inputs`: detectors whose composites it reads, in the order of equal times."""
+    """One pattern without parallel parts. `inputs`: detectors whose composites it reads, in the order of equal times.
+
+    `parts`: those of them that are parallel parts of the same pattern, and have no name.
+    """
 
     pattern: Pattern
     interpretation: Interpretation
     inputs: tuple[int, ...] = ()
+    parts: tuple[int, ...] = ()
     copy: int = 0  # distinguishes equal detectors whose composites are separate events
     selection: Selection = Selection()
     group: int = 0  # equal detectors of different groups are kept apart
@@ -48,7 +52,7 @@ class Graph:
     detectors: list[Detector] = field(default_factory=list)
     outputs: list[tuple[Subscription, int]] = field(default_factory=list)
     names: list[dict[int, str]] = field(default_factory=list)
-    numbers: dict[Detector, int] = field(default_factory=dict)  # of the detectors
+    numbers: dict[Detector, list[int]] = field(default_factory=dict)  # of the copies of each detector
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +85,16 @@ def plan(subscriptions: Iterable[Subscription], groups: Iterable[int] | None = N
         named: dict[str, int] = {}
         for definition in subscription.definitions:
             cut = _Cut(graph, subscription.interpretation, dict(named), group=group)
-            named[definition.name] = _detector(simplified(definition.pattern), cut, apart=named.values())
+            named[definition.name] = _detector(_prepared(definition.pattern), cut, apart=named.values())
         cut = _Cut(graph, subscription.interpretation, named, group=group)
-        number = _detector(simplified(subscription.pattern), cut, selection=subscription.selection)
+        number = _detector(_prepared(subscription.pattern), cut, selection=subscription.selection)
         graph.outputs.append((subscription, number))
         graph.names.append({number: name for name, number in named.items()})
     return graph
+
+
+def _prepared(pattern: Pattern) -> Pattern:
+    return simplified(written_out(simplified(pattern)))
 
 
 def _detector(
@@ -94,18 +102,21 @@ def _detector(
 ) -> int:
     """The number of the detector for a pattern, an existing one if possible, but none of `apart`."""
     fresh = replace(cut, used=set(), inside=[])
-    plain = _either_order(pattern, fresh) if isinstance(pattern, AllOf) else _plain(pattern, fresh)
+    plain = _plain(pattern, fresh) if (both := parallel(pattern)) is None else _either_order(both, fresh)
+    if both is not None and isinstance(pattern, Within):
+        plain = Within(plain, pattern.limit, pattern.span)
     order = [k for k in cut.named.values() if k in fresh.used]
     inputs = tuple(dict.fromkeys([*order, *fresh.inside]))
-    detector = Detector(plain, cut.interpretation, inputs, selection=selection, group=cut.group)
-    numbers = cut.graph.numbers
-    while detector in numbers:
-        if (number := numbers[detector]) not in apart:
+    parts = tuple(dict.fromkeys(fresh.inside))
+    detector = Detector(plain, cut.interpretation, inputs, parts, selection=selection, group=cut.group)
+    copies = cut.graph.numbers.setdefault(detector, [])
+    others = frozenset(apart) if copies else frozenset()
+    for number in copies:
+        if number not in others:
             return number
-        detector = replace(detector, copy=detector.copy + 1)
-    cut.graph.detectors.append(detector)
-    numbers[detector] = len(numbers)
-    return numbers[detector]
+    copies.append(len(cut.graph.detectors))
+    cut.graph.detectors.append(replace(detector, copy=len(copies) - 1))
+    return copies[-1]
 
 
 def _either_order(pattern: AllOf, cut: _Cut) -> Pattern:
@@ -132,18 +143,10 @@ def _plain(pattern: Pattern, cut: _Cut) -> Pattern:
                 accept=tuple(_spec(spec, cut) for spec in accept),
                 domain=tuple(_spec(spec, cut) for spec in domain),
             )
-        case Sequence(parts):
-            return replace(pattern, parts=tuple(_plain(part, cut) for part in parts))
-        case Repeat(body):
-            return replace(pattern, body=_plain(body, cut))
-        case AnyOf(options):
-            return replace(pattern, options=tuple(_plain(option, cut) for option in options))
-        case Timed(first, second):
-            return replace(pattern, first=_plain(first, cut), second=_plain(second, cut))
-        case AllOf():
+        case AllOf() | Within(AllOf()):
             return _composite(pattern, cut)
         case _:
-            assert_never(pattern)
+            return rebuilt(pattern, lambda part: _plain(part, cut))
 
 
 def _spec(spec: EventSpec, cut: _Cut) -> EventSpec:

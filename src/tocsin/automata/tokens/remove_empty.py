@@ -14,7 +14,7 @@ from typing import assert_never
 
 from tocsin.algebra.tokens.bounds import MAX_STATES
 from tocsin.algebra.tokens.pattern import Atom
-from tocsin.automata.tokens.fragment import Context, Draft, Fork, Fragment, Loop, Read, Way
+from tocsin.automata.tokens.fragment import Context, Draft, Fork, Fragment, Loop, Read, Skip, Way
 from tocsin.errors import LimitError
 
 
@@ -109,6 +109,8 @@ class _Closures:
             return []
         if isinstance(node, Loop):
             return [(node.body, ends | {number}), (node.past, ends)]
+        if isinstance(node, Skip):
+            return [(node.body, ends | {node.past}), (node.past, ends)]
         assert isinstance(node, Fork)
         return [(target, ends) for _, target in node.ways]
 
@@ -125,6 +127,8 @@ class _Closures:
                 found = parts[0] if len(parts) == 1 else tuple(waiting for part in parts for waiting in part)
             case Loop(body, past):
                 found = self._loop(self._known[body, ends | {number}], self._known[past, ends], number)
+            case Skip(body, past):
+                found = self._loop(self._known[body, ends | {past}], self._known[past, ends], number)
             case _:
                 assert_never(node)
         if len(found) > MAX_STATES:

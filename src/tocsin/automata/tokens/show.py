@@ -15,12 +15,14 @@ from tocsin.algebra.tokens.pattern import (
     AnyOf,
     Atom,
     EventSpec,
+    Optional,
     Order,
     Pattern,
     Repeat,
     Sequence,
     Timed,
     Timer,
+    Within,
 )
 from tocsin.automata.tokens.automaton import Automaton, Move, State
 from tocsin.events import format_duration, format_timestamp
@@ -50,6 +52,12 @@ def node_text(pattern: Pattern, spec_text: SpecText) -> str:
             return "one strictly after the other  ;"
         case Repeat():
             return "any number of times  *"
+        case Optional(most=1):
+            return "once or not at all  ?"
+        case Optional(most=most):
+            return f"at most {most} times  {{0,{most}}}"
+        case Within(limit=limit):
+            return f"its last event at most {format_duration(limit)} after its first  within"
         case AnyOf():
             return "one of  |"
         case AllOf():
@@ -82,7 +90,7 @@ def _set_text(specs: tuple[EventSpec, ...], spec_text: SpecText) -> str:
 
 
 def arrows(automaton: Automaton, spec_text: SpecText) -> list[Arrow]:
-    """Every move of an automaton, one arrow for each place it leads to."""
+    """Every move of an automaton, one arrow for each place it leads to, and what is left when a limit runs out."""
     found = []
     for number, state in enumerate(automaton.states):
         for move in state.moves:
@@ -90,9 +98,17 @@ def arrows(automaton: Automaton, spec_text: SpecText) -> list[Arrow]:
             if move.emits:
                 found.append(Arrow(number, None, text, move.strong))
             for step in move.steps:
-                starts = tuple(timer_text(automaton.timers[timer]) for timer in sorted(step.arms))
+                starts = tuple(_started(automaton, timer) for timer in sorted(step.arms))
                 found.append(Arrow(number, step.state, text, move.strong, starts))
+        for limit in sorted(state.running & automaton.limits):
+            if (left := automaton.closes.get((number, limit))) is not None:
+                found.append(Arrow(number, left, f"{automaton.timers[limit].name} is over", False))
     return found
+
+
+def _started(automaton: Automaton, timer: int) -> str:
+    own = automaton.timers[timer]
+    return own.name if timer in automaton.limits else timer_text(own)
 
 
 def _move_text(move: Move, spec_text: SpecText) -> str:
@@ -123,4 +139,6 @@ def ended_by(automaton: Automaton, state: State) -> list[str]:
     """The timers that end a partial match in a state: those that run there and that no move waits for."""
     places = (move.place for move in state.moves)
     taken = frozenset[int]().union(*(domain_of(place.atom, place.context.timers).timers for place in places))
-    return [automaton.timers[number].name for number in sorted(state.running - taken)]
+    number = automaton.states.index(state)
+    ending = {timer for timer in state.running - taken if (number, timer) not in automaton.closes}
+    return [automaton.timers[timer].name for timer in sorted(ending)]

@@ -21,9 +21,9 @@ def overlap(compiled: Compiled, *, chains: bool = False) -> int | None:
 
     >>> from tocsin.automata.tokens.compile import compile
     >>> from tocsin.languages.core import parse
-    >>> texts = ["[A]", "([A], [B])_{T1=5s}", "[A];[B]", "[A in {A, B}]"]
+    >>> texts = ["[A]", "([A], [B])_{T1=5s}", "[A];[B] within 5s", "[A];[B]", "[A in {A, B}]"]
     >>> [overlap(compile([parse(text)])) for text in texts]
-    [0, 5000000, None, None]
+    [0, 5000000, 5000000, None, None]
 
     Args:
         chains: whether a piece that looks for leftmost matches can look further back (see `runtime.batch.leftmost_chain`).

@@ -14,7 +14,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from tocsin.algebra.predicate import And, Compare, Filter, Not, Or, Unify, Variable, variables
+from tocsin.algebra.predicate import And, Compare, Filter, IsNull, Like, Not, Or, Unify, Variable, variables
 from tocsin.algebra.tokens.bounds import MAX_OF_A_KIND
 from tocsin.algebra.tokens.domain import Domain, domain_of
 from tocsin.algebra.tokens.pattern import EventSpec, pattern_variables
@@ -153,7 +153,7 @@ class Writer:
                     self.code.append((rt.BIND, column, variable, 0))
                 else:
                     self.code.append((rt.COMPARE, _RELATIONS[relation], column, variable))
-            case Compare():
+            case Compare() | IsNull() | Like():
                 raise TypeError(f"{filter} has no variable")
             case _:
                 assert_never(filter)
@@ -184,6 +184,7 @@ class Writer:
             specs=self._specs(roles),
             code=_table(self.code, 4),
             timers=self._timers(),
+            closes=self._closes(),
         )
         return rt.Detector(
             program,
@@ -192,6 +193,7 @@ class Writer:
             tuple(timer.name for timer in automaton.timers),
             (COUNT,) if counts else self.variables,
             choice=rt.Choice(selection.matches, selection.take, selection.limit),
+            parts=self.detector.parts,
         )
 
     def _relevant(self) -> list[tuple[int, bool]]:
@@ -265,11 +267,21 @@ class Writer:
         )
 
     def _timers(self) -> rt.Array:
-        timers = self.automaton.timers
+        timers, limits = self.automaton.timers, self.automaton.limits
         names = sorted({timer.name for timer in timers})
-        return _table(
-            ((-1 if t.after is None else t.after, t.at or 0, names.index(t.name)) for t in timers), 3
+        # Limits run out after all other timers of the same moment, because that moment still belongs to them.
+        rows = (
+            (-1 if t.after is None else t.after, t.at or 0, names.index(t.name) + len(names) * (n in limits))
+            for n, t in enumerate(timers)
         )
+        return _table(((*row, n in limits) for n, row in enumerate(rows)), 4)
+
+    def _closes(self) -> rt.Array:
+        states, timers = len(self.automaton.states), len(self.automaton.timers)
+        table = np.full((states if self.automaton.limits else 0, timers), -1, np.int64)
+        for (state, limit), left in self.automaton.closes.items():
+            table[state, limit] = left
+        return table
 
 
 def _mask(numbers: Iterable[int]) -> int:

@@ -38,7 +38,9 @@ def _detect(spark: Session, job: Job) -> Any:
     if job.engine == "tocsin-parquet":
         matches = detect(job.path, patterns, columns, Run(spark=spark), **common)
     else:
-        matches = detect(_events(spark, job), patterns, columns, **common)
+        # A computed column, because the plain table would be read as the files are.
+        names = ("ts + 0 AS ts" if name == "ts" else name for name in job.workload.columns)
+        matches = detect(_events(spark, job).selectExpr(*names), patterns, columns, **common)
     (row,) = matches.selectExpr(*(_COUNTED if job.workload.counted else _SUMMED)).collect()
     found = Found(int(row["matches"] or 0), None if job.workload.counted else int(row["span_sum"] or 0))
     return lambda: found

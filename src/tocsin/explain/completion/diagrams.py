@@ -23,6 +23,7 @@ from tocsin.algebra.completion.expression import (
     children,
 )
 from tocsin.algebra.completion.machine import Machine, Transition
+from tocsin.errors import counted
 from tocsin.explain.completion.wording import Printers
 from tocsin.explain.contents import Diagram, Edge, Node, Tree
 
@@ -74,7 +75,7 @@ def _operator(expression: Expression, printers: Printers) -> tuple[str, str]:
 
 
 def _rounds(times: int | None) -> str:
-    return "" if times is None else f", at most {times} times"
+    return "" if times is None else f", at most {counted(times, 'time')}"
 
 
 def machine_diagram(name: str, machine: Machine, printers: Printers) -> Diagram:

@@ -8,7 +8,7 @@ from tocsin.algebra.correlation.expression import Correlation, Expression, Libra
 from tocsin.algebra.correlation.split import decompose
 from tocsin.automata.correlation import Table, determinise
 from tocsin.automata.correlation.acceptor import compile_expression
-from tocsin.errors import LimitError
+from tocsin.errors import LimitError, counted
 from tocsin.explain.contents import (
     Branch,
     Branches,
@@ -88,7 +88,9 @@ def _kernel(of: str, table: Table | LimitError) -> Kernel:
     if isinstance(table, LimitError):
         return Kernel(of, "places", "place by place: an event costs as much as its places", table.message)
     cost = "one state a key: an event costs one step in a table"
-    return Kernel(of, "table", cost, f"{len(table.accepting)} states fit into a table")
+    return Kernel(
+        of, "table", cost, f"{counted(len(table.accepting), 'state fits', 'states fit')} into a table"
+    )
 
 
 def _placement(correlation: Correlation, printers: Printers, assembly: Assembly | None) -> Placement:

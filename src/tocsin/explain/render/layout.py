@@ -45,12 +45,3 @@ def columns(rows: Iterable[tuple[str, str]], width: int = 0) -> str:
     listed = list(rows)
     width = max([width, *(len(left) for left, _ in listed)])
     return "\n".join(f"{left:<{width}}  {right}".rstrip() for left, right in listed)
-
-
-def counted(number: int, what: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "state"), counted(4096, "state")
-    ('1 state', '4,096 states')
-    """
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

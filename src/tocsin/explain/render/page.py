@@ -40,16 +40,17 @@ font:12px/1.5 ui-monospace,Menlo,Consolas,monospace}
 
 def explanation_html(explanation: Explanation) -> str:
     """An explanation: the pattern, its trees, its diagrams drawn, its cost, warnings."""
-    return _page((section.title, part_html(section.part)) for section in explanation.sections)
+    return page_of((section.title, part_html(section.part)) for section in explanation.sections)
 
 
 def report_html(report: CheckReport) -> str:
     """A report: a table for each subscription, comparisons, findings."""
     sections = [(title, _table(rows)) for title, rows in report.tables()]
-    return _page([*sections, ("warnings", _findings(report.findings))])
+    return page_of([*sections, ("warnings", _findings(report.findings))])
 
 
-def _page(sections: Iterable[tuple[str, str]]) -> str:
+def page_of(sections: Iterable[tuple[str, str]]) -> str:
+    """Sections of HTML, each under its title, with the style that all pages share."""
     body = "\n".join(f"<section><h4>{escape(title)}</h4>\n{content}</section>" for title, content in sections)
     return f'<div class="tocsin">\n<style>{_STYLE}</style>\n{body}\n</div>\n'
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from tocsin.errors import counted
 from tocsin.events import format_duration
 from tocsin.explain.contents import (
     Branches,
@@ -22,7 +23,6 @@ from tocsin.explain.contents import (
     Wait,
     Waits,
 )
-from tocsin.explain.render.layout import counted
 
 ANY_KIND = "any"  # an attribute that is only compared with variables or other attributes
 Tabular = (
@@ -126,7 +126,7 @@ def _size(size: Size) -> str:
         return f"refused: {size.refused}"
     if size.configurations is not None:
         return f"{size.configurations} configurations × {size.event_kinds} kinds of events"
-    return f"{size.states} states, {size.transitions} transitions"
+    return f"{counted(size.states or 0, 'state')}, {counted(size.transitions or 0, 'transition')}"
 
 
 def _branches(part: Branches) -> Iterator[Row]:
@@ -135,7 +135,7 @@ def _branches(part: Branches) -> Iterator[Row]:
         for label, marked in branch.labels.items():
             yield f"  {label}", marked
         if branch.acceptor_states is not None:
-            yield "  acceptor", f"{branch.acceptor_states} states"
+            yield "  acceptor", counted(branch.acceptor_states, "state")
         else:
             yield "  acceptor", f"{branch.refused}; it is run place by place"
 

@@ -9,11 +9,13 @@ from tocsin.algebra.tokens.pattern import (
     AllOf,
     AnyOf,
     Atom,
+    Optional,
     Order,
     Pattern,
     Repeat,
     Sequence,
     Timed,
+    Within,
     children,
 )
 from tocsin.automata.tokens.automaton import Automaton, State
@@ -51,6 +53,10 @@ def _operator(pattern: Pattern) -> str:
             return "strong-sequence"
         case Repeat():
             return "repeat"
+        case Optional():
+            return "optional"
+        case Within():
+            return "within"
         case AnyOf():
             return "any-of"
         case AllOf():

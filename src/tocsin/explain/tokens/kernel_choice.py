@@ -59,7 +59,9 @@ def _reason(detector: Detector, automaton: Automaton, *, always: bool) -> str:
     if len({timer.after for timer in automaton.timers}) > 1:
         return "its timers run for different times"
     if automaton.timers:
-        return "its timer does not run from the first event to the match, or is an event of the pattern"
+        return (
+            "its timer or limit does not run from the first event to the match, or is an event of the pattern"
+        )
     return "an event can have several names in one match"
 
 

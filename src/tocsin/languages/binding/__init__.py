@@ -3,7 +3,7 @@
 >>> from tocsin.languages.binding import attribute, event
 >>> cold = event("Temp").where(attribute("temp") < 15, location="FE02")
 >>> print(event("Door").followed_by(cold).within("5min"))
-([Door], [Temp(temp < 15 AND location = 'FE02') in {Temp(temp < 15 AND location = 'FE02'), T1}])_{T1=5min}
+[Door];[Temp(temp < 15 AND location = 'FE02')] within 5min
 """
 
 from tocsin.algebra.tokens.subscription import Subscription

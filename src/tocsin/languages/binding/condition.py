@@ -11,6 +11,8 @@ from tocsin.algebra.predicate import (
     Attribute,
     Compare,
     Filter,
+    IsNull,
+    Like,
     Literal,
     Not,
     Or,
@@ -87,19 +89,47 @@ class Operand:
     def __ge__(self, other: object) -> Condition:
         return self._compared(Relation.GE, other)
 
+    def is_null(self) -> Condition:
+        """Whether the attribute is missing."""
+        return Condition(IsNull(self._side()))
+
+    def like(self, pattern: str) -> Condition:
+        """Whether a text is like a pattern of SQL: `%` is any text, `_` one character."""
+        if not isinstance(pattern, str):
+            raise PatternError("bad-value", f"{pattern!r} is no pattern", None, 'write .like("pay%")')
+        return Condition(Like(self._side(), pattern))
+
+    def is_in(self, *values: Comparable) -> Condition:
+        """Whether the attribute has one of these values."""
+        if not values:
+            raise PatternError("bad-value", "no value is among none", None, "write .is_in(1, 2)")
+        parts = tuple(Compare(self._side(), Relation.EQ, literal(value)) for value in values)
+        return Condition(parts[0] if len(parts) == 1 else Or(parts))
+
+    def between(self, least: Comparable, most: Comparable) -> Condition:
+        """Whether the attribute lies between two values, or is one of them."""
+        bounds = ((Relation.GE, least), (Relation.LE, most))
+        return Condition(
+            And(tuple(Compare(self._side(), relation, literal(value)) for relation, value in bounds))
+        )
+
+    def _side(self) -> Attribute | RoleAttribute:
+        return Attribute(self.name) if self.of is None else RoleAttribute(self.of, self.name)
+
     def _compared(self, relation: Relation, other: object) -> Condition:
-        left = Attribute(self.name) if self.of is None else RoleAttribute(self.of, self.name)
-        return Condition(Compare(left, relation, _right(other, self)))
+        return Condition(Compare(self._side(), relation, _right(other, self)))
 
     def __repr__(self) -> str:
         return f'attribute("{self.name}"' + ("" if self.of is None else f', of="{self.of}"') + ")"
 
 
-def _right(other: object, left: Operand) -> Literal | Variable | RoleAttribute:
+def _right(other: object, left: Operand) -> Literal | Variable | RoleAttribute | Attribute:
     if isinstance(other, Variable):
         return other
     if isinstance(other, Operand) and other.of is not None and left.of is not None:
         return RoleAttribute(other.of, other.name)
+    if isinstance(other, Operand) and other.of is None and left.of is None:
+        return Attribute(other.name)
     if isinstance(other, Operand):
         hint = 'bind the first with == variable("x") and compare the second with variable("x")'
         raise PatternError("bad-value", "two attributes cannot be compared directly", None, hint)

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from tocsin.algebra.predicate import And, Attribute, Filter, Variable, comparisons
+from tocsin.algebra.predicate import And, Attribute, Filter, Variable, operands
 from tocsin.algebra.tokens.bounds import MAX_DEPTH
 from tocsin.algebra.tokens.check import check
 from tocsin.algebra.tokens.extent import depth
-from tocsin.algebra.tokens.pattern import AllOf, Atom, EventSpec, Order, Pattern, Repeat
+from tocsin.algebra.tokens.pattern import AllOf, Atom, EventSpec, Order, Pattern
 from tocsin.algebra.tokens.selection import Selection
 from tocsin.algebra.tokens.subscription import Definition, Detection, Interpretation, Subscription
 from tocsin.errors import PatternError, PatternErrors
@@ -19,6 +19,7 @@ from tocsin.languages import phrases, registry
 from tocsin.languages.binding.condition import Comparable, Condition, attribute, check_name
 from tocsin.languages.binding.printer import show
 from tocsin.languages.lexis import MAX_DURATION, UNITS
+from tocsin.languages.quoted_conditions import read_filter
 
 
 def event(name: str) -> Expression:
@@ -54,76 +55,93 @@ class Expression:
 
     # Sequences
 
-    def followed_by(self, other: Expression) -> Expression:
-        """This, and then the other, which begins only after this is over: `;`."""
+    def followed_by(self, other: Expression | str) -> Expression:
+        """This, and then the other, which begins only after this is over: `;`. A text is the name of an event."""
+        other = as_expression(other)
         return self._with(phrases.linked(self.built, other.built, Order.STRONG), other)
 
-    def then(self, other: Expression) -> Expression:
+    def then(self, other: Expression | str) -> Expression:
         """This, and then the other, which may overlap with this in time: juxtaposition."""
+        other = as_expression(other)
         return self._with(phrases.linked(self.built, other.built, Order.WEAK), other)
 
-    def after(self, other: Expression) -> Expression:
+    def after(self, other: Expression | str) -> Expression:
         """This, but only after the other is over: `other.followed_by(this)`."""
-        return other.followed_by(self)
+        return as_expression(other).followed_by(self)
 
     # Choices
 
-    def or_(self, other: Expression) -> Expression:
+    def or_(self, other: Expression | str) -> Expression:
         """One of the two: `|`."""
+        other = as_expression(other)
         return self._with(phrases.either(self.built, other.built), other)
 
     __or__ = or_
 
-    def and_(self, other: Expression) -> Expression:
+    def and_(self, other: Expression | str) -> Expression:
         """Both, in any order: `||`."""
+        other = as_expression(other)
         return self._with(AllOf(self.built, other.built), other)
 
     __and__ = and_
 
     # How often
 
-    def repeated(self, times: int) -> Expression:
-        """This repeated `times` times, one after the other."""
-        if isinstance(times, bool) or not isinstance(times, int):
-            raise PatternError("bad-count", f"{times!r} is no number of times", None, "write .repeated(3)")
-        return self._with(phrases.repeated(self.built, times))
+    def repeated(self, times: int, most: int | None = None) -> Expression:
+        """This repeated `times` times, one after the other; with `most`, from `times` to `most` times."""
+        _check_count(times)
+        if most is not None:
+            _check_count(most)
+        return self._with(phrases.repeated(self.built, times, most))
+
+    def at_least(self, times: int) -> Expression:
+        """This repeated `times` times or more."""
+        _check_count(times)
+        return self._with(phrases.at_least(self.built, times))
 
     def any_number(self) -> Expression:
         """This zero or more times: `*`."""
-        return self._with(Repeat(self.built))
+        return self._with(phrases.at_least(self.built, 0))
+
+    def optional(self) -> Expression:
+        """This once or not at all: `?`."""
+        return self._with(phrases.repeated(self.built, 0, 1))
 
     # Time
 
     def within(self, limit: str) -> Expression:
-        """The last part follows the rest within this time, as in `.followed_by(x).within("5min")`."""
+        """Only if the last event ends at most this long after the end of the first, as in `.within("5 min")`."""
         return self._with(phrases.within(self.built, _microseconds(limit)))
 
-    def not_followed_by(self, other: Expression, within: str) -> Expression:
+    def not_followed_by(self, other: Expression | str, within: str) -> Expression:
         """This, and then none of the other for this long."""
+        other = as_expression(other)
         return self._with(phrases.not_followed_by(self.built, other.built, _microseconds(within)), other)
 
     # Conditions
 
-    def unless(self, other: Expression) -> Expression:
-        """This, abandoned as soon as the other event happens."""
+    def unless(self, other: Expression | str) -> Expression:
+        """This, abandoned as soon as the other event happens; the next first event begins another attempt."""
+        other = as_expression(other)
         stoppers = phrases.plain_events(other.built, "`unless`")
         return self._with(phrases.without(self.built, stoppers), other)
 
-    def where(self, *conditions: Condition, **equal: Comparable | Variable) -> Expression:
-        """Only events whose attributes meet all these conditions.
+    def where(self, *conditions: Condition | str, **equal: Comparable | Variable) -> Expression:
+        """Only events whose attributes meet all these conditions; a text is a condition of the core language.
 
         >>> print(event("Temp").where(attribute("temp") < 15, location="FE02"))
         [Temp(temp < 15 AND location = 'FE02')]
+        >>> print(event("F").where("x > 3"))
+        [F(x > 3)]
         """
-        asked = [
-            c.filter for c in (*conditions, *(attribute(name) == value for name, value in equal.items()))
-        ]
+        asked = [read_filter(c) if isinstance(c, str) else c.filter for c in conditions]
+        asked += [(attribute(name) == value).filter for name, value in equal.items()]
         if not isinstance(self.built, Atom) or len(self.built.accept) != 1:
             hint = "ask it of each event before joining them"
             raise PatternError(
                 "not-one-event", "only one event has attributes to ask for", self.built.span, hint
             )
-        if any(not isinstance(c.left, Attribute) for filter in asked for c in comparisons(filter)):
+        if any(not isinstance(o, Attribute) for filter in asked for o in operands(filter)):
             hint = "give it to .subscription(where= … )"
             raise PatternError("bad-value", "an event is asked only for its own attributes", None, hint)
         own = self.built.accept[0]
@@ -169,7 +187,7 @@ class Expression:
             detection=detection,
             distribution=distribution,
             selection=selection,
-            interpretation=interpretation or Interpretation(),
+            interpretation=interpretation or phrases.READING,
         )
         errors = check(subscription, catalog)
         if errors:
@@ -199,7 +217,18 @@ class Expression:
     def unchecked(self) -> Subscription:
         names = [d.name for d in self.definitions]
         definitions = tuple(replace(d, pattern=phrases.finished(d.pattern, names)) for d in self.definitions)
-        return Subscription(phrases.finished(self.built, names), definitions)
+        finished = phrases.finished(self.built, names)
+        return Subscription(finished, definitions, interpretation=phrases.READING)
+
+
+def as_expression(other: Expression | str) -> Expression:
+    """The expression; of a text, the event with that name."""
+    if isinstance(other, str):
+        return event(other)
+    if not isinstance(other, Expression):
+        hint = 'write event("A"), or the name of an event: "A"'
+        raise PatternError("bad-value", f"{other!r} is no pattern", None, hint)
+    return other
 
 
 def merged(*groups: Iterable[Definition]) -> tuple[Definition, ...]:
@@ -216,6 +245,11 @@ def _both(first: Filter | None, more: list[Filter]) -> Filter | None:
     known = () if first is None else first.parts if isinstance(first, And) else (first,)
     parts = (*known, *more)
     return And(parts) if len(parts) > 1 else parts[0] if parts else None
+
+
+def _check_count(times: object) -> None:
+    if isinstance(times, bool) or not isinstance(times, int):
+        raise PatternError("bad-count", f"{times!r} is no number of times", None, "write .repeated(3)")
 
 
 def _microseconds(limit: str) -> int:

@@ -21,6 +21,7 @@ from tocsin.languages.binding.expression import Expression, merged
 from tocsin.languages.binding.names import event_name
 from tocsin.languages.binding.text_condition import conditions
 from tocsin.languages.lexis import Failure, Reader, Token, duration, is_name, shortened
+from tocsin.languages.phrases import READING
 
 SYMBOLS = ("==", "!=", "<=", ">=", *"()[]{}.,|&~<>=-")
 MAX_CALLS = 500
@@ -31,6 +32,7 @@ SPELLINGS = {
     "followedBy": "followed_by",
     "notFollowedBy": "not_followed_by",
     "anyNumber": "any_number",
+    "atLeast": "at_least",
     "or": "or_",
     "and": "and_",
 }
@@ -72,7 +74,7 @@ def parse(
     subscription = replace(
         expression.unchecked(),
         name=name,
-        interpretation=interpretation or Interpretation(),
+        interpretation=interpretation or READING,
         selection=selection or Selection(),
     )
     errors = reader.errors + list({(e.code, e.span): e for e in check(subscription, catalog)}.values())
@@ -120,9 +122,10 @@ def _primary(text: _Text) -> Expression:
         return Expression(UNREADABLE) if name is None else _event(text, start, name)
     if word := reader.accept("name"):
         return _event(text, start, event_name(word.text, text.names, text.catalog))
-    hint = 'write event("A")' if reader.at("string") else None
-    reader.unexpected("an event, as in eventA", hint)
-    if reader.at("string", "number", "duration", "time"):
+    if quoted := reader.accept("string"):
+        return _event(text, start, str(quoted.value))
+    reader.unexpected("an event, as in eventA")
+    if reader.at("number", "duration", "time"):
         reader.advance()
     return Expression(UNREADABLE)
 
@@ -224,6 +227,10 @@ def _count(text: _Text) -> list[Argument]:
     return [number.value]
 
 
+def _counts(text: _Text) -> list[Argument]:
+    return [*_count(text), *(_count(text) if text.reader.accept(",") else [])]
+
+
 def _string(text: _Text, wanted: str) -> str:
     return str(text.reader.expect("string", wanted).value)
 
@@ -264,7 +271,9 @@ METHODS: dict[str, tuple[Callable[[_Text], list[Argument]], Callable[..., Expres
     "or_": (_one_expression, Expression.or_),
     "and_": (_one_expression, Expression.and_),
     "unless": (_one_expression, Expression.unless),
-    "repeated": (_count, Expression.repeated),
+    "repeated": (_counts, Expression.repeated),
+    "at_least": (_count, Expression.at_least),
+    "optional": (_nothing, Expression.optional),
     "any_number": (_nothing, Expression.any_number),
     "within": (_limit, Expression.within),
     "not_followed_by": (_expression_and_limit, Expression.not_followed_by),

@@ -13,6 +13,8 @@ from tocsin.algebra.predicate import (
     Attribute,
     Compare,
     Filter,
+    IsNull,
+    Like,
     Literal,
     Not,
     Or,
@@ -25,16 +27,17 @@ from tocsin.algebra.tokens.pattern import (
     AnyOf,
     Atom,
     EventSpec,
+    Optional,
     Order,
     Pattern,
     Repeat,
     Sequence,
     Timed,
+    Within,
 )
 from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.events import format_duration
-from tocsin.languages.phrases import is_repetition
-from tocsin.languages.recognise import as_event, as_not_followed_by, as_within, not_expressible, runs
+from tocsin.languages.recognise import as_event, as_not_followed_by, not_expressible, runs
 from tocsin.values import Relation
 
 _SIGNS = {Relation.EQ: "=="}
@@ -80,6 +83,13 @@ def _show(pattern: Pattern, named: Named) -> str:
             return _sequence(pattern, named)
         case Repeat(body):
             return f"{_show(body, named)}.any_number()"
+        case Optional(body, most):
+            often = "optional()" if most == 1 else f"repeated(0, {most})"
+            return f"{_show(body, named)}.{often}"
+        case Within(Atom()):
+            raise not_expressible("binding", "that one event comes within some time", pattern.span)
+        case Within(body, limit):
+            return f'{_show(body, named)}.within("{format_duration(limit)}")'
         case AnyOf((first, *rest)):
             return _show(first, named) + "".join(f".or_({_show(option, named)})" for option in rest)
         case AllOf(left, right):
@@ -108,16 +118,8 @@ def _timed(timed: Timed, named: Named) -> str:
         return (
             f"{first}.not_followed_by({events[0]}{''.join(f'.or_({e})' for e in events[1:])}, within={limit})"
         )
-    second = as_within(timed)
-    if second is None:
-        hint = "only .not_followed_by( … ) waits for the timer"
-        raise not_expressible("binding", f"what waits for the timer {timed.timer.name}", timed.span, hint)
-    whole = Sequence(
-        (timed.first, *(second.parts if isinstance(second, Sequence) else (second,))), Order.WEAK
-    )
-    if isinstance(timed.first, Atom) and is_repetition(whole):
-        return f"{_sequence(whole, named)}.within({limit})"
-    return f"{first}.followed_by({_show(second, named)}).within({limit})"
+    hint = "only .not_followed_by( … ) waits for a timer; .within( … ) limits a whole pattern"
+    raise not_expressible("binding", f"what the timer {timed.timer.name} is for", timed.span, hint)
 
 
 def _atom(atom: Atom, named: Named) -> str:
@@ -145,6 +147,10 @@ def show_filter(filter: Filter) -> str:
     match filter:
         case Compare(left, relation, right):
             return f"{_operand(left)} {_SIGNS.get(relation, relation)} {_operand(right)}"
+        case IsNull(operand):
+            return f"{_operand(operand)}.is_null()"
+        case Like(operand, pattern):
+            return f"{_operand(operand)}.like({_literal(pattern)})"
         case And(parts):
             return " & ".join(f"({show_filter(part)})" for part in parts)
         case Or(parts):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or, Variable
+from tocsin.algebra.predicate import And, Attribute, Compare, Filter, IsNull, Like, Literal, Not, Or, Variable
 from tocsin.languages.lexis import Failure, Reader, Token, is_name, shortened
+from tocsin.languages.quoted_conditions import quoted_filter
 from tocsin.values import Relation
 
 RELATIONS = {"==": Relation.EQ, "!=": Relation.NE} | {r.value: r for r in Relation if r.value[0] in "<>"}
@@ -24,6 +25,11 @@ def conditions(reader: Reader) -> list[Filter]:
 
 
 def _condition(reader: Reader) -> Filter:
+    if reader.at("string"):
+        found = quoted_filter(reader, reader.advance())
+        if found is None:
+            raise Failure
+        return found
     if reader.at("name") and reader.ahead().kind == "=":
         start = reader.advance()
         attribute = Attribute(start.text, start.span)
@@ -70,17 +76,37 @@ def _unary(reader: Reader) -> Filter:
     return comparison
 
 
-def _comparison(reader: Reader) -> Compare:
+def _comparison(reader: Reader) -> Compare | IsNull | Like:
     start = reader.here
     hint = 'write attribute("temp") < 15, or temp=15'
     if not (reader.at_word("attribute") and reader.ahead().kind == "("):
         reader.fail('a condition such as attribute("temp") < 15', hint)
     name = _call(reader, "the name of an attribute in quotes", dotted=True)
     attribute = Attribute(str(name.value), reader.span_from(start))
+    if reader.accept("."):
+        return _method(reader, start, attribute)
     if reader.here.kind not in RELATIONS:
         reader.fail("==, !=, <, <=, > or >=", "write ==" if reader.at("=") else None)
     relation = RELATIONS[reader.advance().kind]
+    if reader.at_word("attribute") and reader.ahead().kind == "(":
+        own = reader.here
+        other = _call(reader, "the name of an attribute in quotes", dotted=True)
+        right = Attribute(str(other.value), reader.span_from(own))
+        return Compare(attribute, relation, right, reader.span_from(start))
     return Compare(attribute, relation, _value(reader), reader.span_from(start))
+
+
+def _method(reader: Reader, start: Token, attribute: Attribute) -> IsNull | Like:
+    """`.is_null()` or `.like("pay%")`."""
+    hint = 'write .is_null() or .like("pay%"), or a whole condition in quotes: .where("x IN (1, 2)")'
+    if not reader.at_word("is_null", "like"):
+        reader.fail("is_null or like", hint)
+    word = reader.advance().text
+    reader.expect("(", "'('")
+    pattern = str(reader.expect("string", "a pattern in quotes").value) if word == "like" else ""
+    reader.expect(")", "')'")
+    span = reader.span_from(start)
+    return IsNull(attribute, span) if word == "is_null" else Like(attribute, pattern, span)
 
 
 def _call(reader: Reader, wanted: str, *, dotted: bool = False) -> Token:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from tocsin.algebra.predicate import (
@@ -9,17 +10,23 @@ from tocsin.algebra.predicate import (
     Attribute,
     Compare,
     Filter,
+    IsNull,
+    Like,
     Literal,
     Not,
     Or,
     RoleAttribute,
     Variable,
 )
-from tocsin.languages.core.words import RESERVED, name
-from tocsin.languages.lexis import Reader
+from tocsin.languages.core.words import RESERVED, attribute_name, name, type_name
+from tocsin.languages.lexis import Reader, Token
 from tocsin.values import Relation
 
 Comparison = Callable[[Reader], Filter]
+Side = Literal | Variable | Attribute | RoleAttribute
+_WORDS = ("IN", "BETWEEN", "LIKE", "IS", "NOT")
+_NO_VALUES = ("NULL", "null", "Null", "None", "True", "False", "TRUE", "FALSE")
+_LIKE_ESCAPES = re.compile(r"\\(?![%_\\])")
 
 
 def condition(reader: Reader, comparison: Comparison) -> Filter:
@@ -33,9 +40,17 @@ def condition(reader: Reader, comparison: Comparison) -> Filter:
     parts = [_conjunction(reader, comparison)]
     while reader.accept_word("OR"):
         parts.append(_conjunction(reader, comparison))
-    if reader.at_word("and", "or"):
+    if reader.at_word("and", "or", "And", "Or"):
         reader.fail("AND, OR or the end of the condition", f"write {reader.here.text.upper()}")
+    if reader.at("&", "&&", "|", "||"):
+        sign = "AND" if reader.at("&", "&&") else "OR"
+        reader.fail("AND, OR or the end of the condition", f"write {sign}")
     return parts[0] if len(parts) == 1 else Or(tuple(parts), reader.span_from(start))
+
+
+def event_condition(reader: Reader) -> Filter:
+    """A condition on the event at hand."""
+    return condition(reader, attribute_comparison)
 
 
 def _conjunction(reader: Reader, comparison: Comparison) -> Filter:
@@ -49,6 +64,10 @@ def _conjunction(reader: Reader, comparison: Comparison) -> Filter:
 def _negation(reader: Reader, comparison: Comparison) -> Filter:
     start = reader.here
     with reader.nested():
+        if reader.at_word("not", "Not") and reader.ahead().kind in ("name", "("):
+            reader.fail("a condition", "write NOT")
+        if reader.at("!") and reader.ahead().kind in ("name", "("):
+            reader.fail("a condition", "write NOT")
         if reader.accept_word("NOT"):
             part = _negation(reader, comparison)
             return Not(part, reader.span_from(start))
@@ -60,52 +79,123 @@ def _negation(reader: Reader, comparison: Comparison) -> Filter:
 
 
 def attribute_comparison(reader: Reader) -> Filter:
-    """One comparison of an attribute of the event at hand, with a value or a variable."""
+    """One question about an attribute of the event at hand: compared with a value, a variable, or another attribute."""
     start = reader.here
     attribute = Attribute(_dotted_name(reader), reader.span_from(start))
-    relation = _relation(reader)
+    return _question(reader, start, attribute, _value_or_attribute)
+
+
+def _value_or_attribute(reader: Reader) -> Side:
     if sign := reader.accept("$"):
         variable = name(reader, "the name of a variable").text
-        right: Variable | Literal = Variable(variable, reader.span_from(sign))
-    else:
-        right = _literal(reader, "a value or $variable")
-    return Compare(attribute, relation, right, reader.span_from(start))
+        return Variable(variable, reader.span_from(sign))
+    if reader.at("name") and not reader.at_word(*RESERVED, *_NO_VALUES):
+        own = reader.here
+        return Attribute(_dotted_name(reader), reader.span_from(own))
+    return _literal(reader, "a value, an attribute or $variable")
 
 
 def role_comparison(reader: Reader) -> Filter:
     """One comparison of an attribute of an event that was taken, with a value or another such attribute."""
     start = reader.here
-    left = _role_attribute(reader)
-    relation = _relation(reader)
-    right: RoleAttribute | Literal
-    if reader.at("name") and reader.ahead().kind == ".":
-        right = _role_attribute(reader)
+    return _question(reader, start, _role_attribute(reader), _value_or_role)
+
+
+def _value_or_role(reader: Reader) -> Side:
+    if reader.at("name", "string", "number") and reader.ahead().kind == ".":
+        return _role_attribute(reader)
+    return _literal(reader, "a value, or an event and its attribute, as in Open.room")
+
+
+def _question(
+    reader: Reader, start: Token, left: Attribute | RoleAttribute, side: Callable[[Reader], Side]
+) -> Filter:
+    """What is asked of an attribute. `IN` and `BETWEEN` are short for comparisons joined by OR and AND."""
+    negated = reader.accept_word("NOT") is not None
+    found: Filter
+    if reader.accept_word("IN"):
+        found = _among(reader, start, left)
+    elif reader.accept_word("BETWEEN"):
+        least = _literal(reader, "a value")
+        if not reader.accept_word("AND"):
+            reader.fail("AND and a value", "write BETWEEN 1 AND 5")
+        most = _literal(reader, "a value")
+        span = reader.span_from(start)
+        found = And((Compare(left, Relation.GE, least, span), Compare(left, Relation.LE, most, span)), span)
+    elif reader.accept_word("LIKE"):
+        found = Like(left, _like_pattern(reader), reader.span_from(start))
+    elif negated:
+        reader.fail("IN, BETWEEN or LIKE after NOT", "NOT stands before a whole comparison: NOT temp < 15")
+    elif reader.accept_word("IS"):
+        negated = reader.accept_word("NOT") is not None
+        if not reader.accept_word("NULL"):
+            reader.fail("NULL or NOT NULL", "write IS NULL or IS NOT NULL; for values write =")
+        found = IsNull(left, reader.span_from(start))
     else:
-        right = _literal(reader, "a value, or an event and its attribute, as in Open.room")
-    return Compare(left, relation, right, reader.span_from(start))
+        relation = _relation(reader)
+        found = Compare(left, relation, side(reader), reader.span_from(start))
+    return Not(found, reader.span_from(start)) if negated else found
+
+
+def _among(reader: Reader, start: Token, left: Attribute | RoleAttribute) -> Filter:
+    reader.expect("(", "'(' and values", "write IN (1, 2, 3)")
+    values = [_literal(reader, "a value")]
+    while reader.accept(","):
+        values.append(_literal(reader, "a value"))
+    reader.expect(")", "')' or ','")
+    span = reader.span_from(start)
+    parts = tuple(Compare(left, Relation.EQ, value, span) for value in values)
+    return parts[0] if len(parts) == 1 else Or(parts, span)
+
+
+def _like_pattern(reader: Reader) -> str:
+    hint = "% stands for any text, _ for one character: LIKE 'pay%'"
+    token = reader.expect("string", "a pattern in quotes", hint)
+    pattern = str(token.value)
+    if _LIKE_ESCAPES.search(pattern.replace("\\\\", "")):
+        hint = "a backslash stands before %, _ or another backslash"
+        reader.note("bad-pattern", "a backslash makes no other character plain", token.span, hint)
+    return pattern
 
 
 def _role_attribute(reader: Reader) -> RoleAttribute:
-    role = name(reader, "an event and its attribute, as in Open.room")
+    role = type_name(reader, "an event and its attribute, as in Open.room")
     reader.expect(".", "'.' and an attribute, as in Open.room")
-    return RoleAttribute(role.text, _dotted_name(reader), reader.span_from(role))
+    return RoleAttribute(str(role.value), _dotted_name(reader), reader.span_from(role))
 
 
 def _dotted_name(reader: Reader) -> str:
     """The name of an attribute, or of a field inside one: `place.room`."""
-    parts = [name(reader, "the name of an attribute").text]
+    parts = [attribute_name(reader, "the name of an attribute")]
     while reader.accept("."):
-        parts.append(name(reader, "the name of a field").text)
+        parts.append(attribute_name(reader, "the name of a field"))
     return ".".join(parts)
 
 
 def _relation(reader: Reader) -> Relation:
+    foreign = {"==": Relation.EQ, "=>": Relation.GE}
+    if reader.at(*foreign):
+        right = foreign[reader.here.kind]
+        hint = "use a single '='" if right is Relation.EQ else f"write {right}"
+        reader.unexpected("a relation", hint)
+        reader.advance()
+        return right
     if not reader.at(*Relation):
-        reader.fail("=, !=, <, <=, > or >=", "use a single '='" if reader.at(":=") else None)
+        reader.fail("=, !=, <, <=, >, >=, IN, BETWEEN, LIKE or IS", _relation_hint(reader))
     relation = Relation(reader.advance().kind)
     if relation is Relation.EQ and reader.at("="):
         reader.fail("a value", "use a single '='")
     return relation
+
+
+def _relation_hint(reader: Reader) -> str | None:
+    if reader.at(":="):
+        return "use a single '='"
+    if reader.at("name") and reader.here.text.upper() in _WORDS:
+        return f"write {reader.here.text.upper()}"
+    if reader.at("->"):
+        return "a field of an attribute follows a dot: place.room"
+    return None
 
 
 def _literal(reader: Reader, wanted: str) -> Literal:
@@ -118,5 +208,8 @@ def _literal(reader: Reader, wanted: str) -> Literal:
         return Literal(reader.advance().value, start.span)
     if reader.at_word("true", "false"):
         return Literal(reader.advance().text == "true", start.span)
+    if reader.at_word(*_NO_VALUES):
+        right = "true or false" if reader.here.text.lower() != "null" else "IS NULL or IS NOT NULL"
+        reader.fail(wanted, f"write {right}")
     quoted = reader.at("name", "time", "duration") and not reader.at_word(*RESERVED)
     reader.fail(wanted, f"texts and times stand in quotes: '{reader.here.text}'" if quoted else None)

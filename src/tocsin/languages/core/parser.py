@@ -16,21 +16,27 @@ from tocsin.algebra.tokens.pattern import (
     AnyOf,
     Atom,
     EventSpec,
+    Optional,
     Order,
     Pattern,
     Repeat,
     Sequence,
     Timed,
     Timer,
+    Within,
+    specs,
 )
 from tocsin.algebra.tokens.selection import Selection
 from tocsin.algebra.tokens.subscription import Definition, Interpretation, Subscription
 from tocsin.errors import PatternErrors
 from tocsin.events import Catalog
 from tocsin.languages.core.condition import attribute_comparison, condition, role_comparison
+from tocsin.languages.core.hints import WITHIN_LAST, between_hint, event_hint
 from tocsin.languages.core.policy import Policies, policies
-from tocsin.languages.core.words import RESERVED, SYMBOLS, name
+from tocsin.languages.core.words import RESERVED, SYMBOLS, name, type_name
 from tocsin.languages.lexis import CLOSING, UNITS, Failure, Reader, Token, duration
+from tocsin.languages.phrases import MAX_NAMES
+from tocsin.values import Relation
 
 
 def parse(
@@ -74,7 +80,7 @@ def _program(reader: Reader, otherwise: Selection) -> Subscription:
         if reader.accept_word("with"):
             said = policies(reader)
         if not reader.at("end"):
-            reader.fail("the end of the text", _stray_hint(reader.here))
+            reader.fail("the end of the text", between_hint(reader))
     except Failure:
         pass
     return Subscription(
@@ -91,25 +97,13 @@ def _whole(reader: Reader) -> Pattern:
     """The pattern to detect. Text after it is wrong, but is parsed too, to report the mistakes in it."""
     parts = [_expression(reader)]
     while not reader.at("end") and not reader.at_word("where", "with"):
-        reader.unexpected("an operator or the end of the pattern", _stray_hint(reader.here))
+        reader.unexpected("an operator or the end of the pattern", between_hint(reader))
         reader.advance()
         while not reader.at("end", "[", "(") and not reader.at_word("where", "with"):
             reader.advance()
         if reader.at("[", "("):
             parts.append(_expression(reader))
     return parts[0] if len(parts) == 1 else Sequence((*parts, UNREADABLE), Order.WEAK)
-
-
-def _stray_hint(token: Token) -> str | None:
-    if token.kind in CLOSING.values():
-        return f"this {token.text!r} closes nothing"
-    if token.kind == ":=":
-        return "definitions come first: NAME := ( … ) ;"
-    if token.kind == ",":
-        return "a part with a timer stands in parentheses: ( … , … )_{T1=5min}"
-    if token.kind == "name" and token.text not in RESERVED:
-        return f"an event is written in brackets: [{token.text}]"
-    return None
 
 
 def _definition(reader: Reader) -> Definition:
@@ -121,7 +115,7 @@ def _definition(reader: Reader) -> Definition:
     try:
         if not reader.at("("):
             reader.fail("'('", f"write {own.text} := ( … ) ;")
-        pattern = _primary(reader)
+        pattern = _limited(reader, own, _primary(reader))
         reader.expect(";", "';' after the definition", f"write {own.text} := ( … ) ;")
     except Failure:
         _skip_definition(reader)
@@ -155,6 +149,24 @@ def _expression(reader: Reader) -> Pattern:
     pattern = parts[0]
     for part in parts[1:]:
         pattern = AllOf(pattern, part, reader.span_from(start))
+    limited = _limited(reader, start, pattern)
+    if limited is not pattern and reader.at("[", "(", ";", "|", "||"):
+        reader.unexpected("the end of the pattern, or ')'", WITHIN_LAST)
+        if not reader.at("[", "("):
+            reader.advance()
+        rest = _expression(reader)
+        return Sequence((limited, rest, UNREADABLE), Order.WEAK)
+    return limited
+
+
+def _limited(reader: Reader, start: Token, pattern: Pattern) -> Pattern:
+    """The pattern with the limits that follow it: `within` binds loosest, so it is about all that stands before it."""
+    while reader.accept_word("within"):
+        try:
+            pattern = Within(pattern, _duration(reader), reader.span_from(start))
+        except Failure:
+            if not reader.at("end", ")", "]", ";", ","):
+                reader.advance()
     return pattern
 
 
@@ -170,18 +182,85 @@ def _sequence(reader: Reader) -> Pattern:
 
 def _concatenation(reader: Reader) -> Pattern:
     start = reader.here
-    parts = [_repeated(reader)]
-    while reader.at("[", "("):
-        parts.append(_repeated(reader))
+    parts: list[Pattern] = []
+    again = False  # whether the last part is optional by its own sign, and not inside parentheses
+    while not parts or reader.at("[", "("):
+        part, optional = _repeated(reader)
+        before = parts[-1] if parts else None
+        # `[X]?[X]?` waits for an X in one state, as `[X]{0,2}` does.
+        match before, part:
+            case Optional(body, most), Optional(same, more) if again and optional and body == same:
+                parts.pop()
+                part = Optional(body, most + more, reader.span_from(start))
+            case _:
+                pass
+        parts.append(part)
+        again = optional
     return parts[0] if len(parts) == 1 else Sequence(tuple(parts), Order.WEAK, reader.span_from(start))
 
 
-def _repeated(reader: Reader) -> Pattern:
+def _repeated(reader: Reader) -> tuple[Pattern, bool]:
+    """A part with the signs that say how often, and whether the last of them makes it optional."""
     start = reader.here
-    pattern = _primary(reader)
-    while reader.accept("*"):
-        pattern = Repeat(pattern, reader.span_from(start))
-    return pattern
+    pattern, optional = _primary(reader), False
+    while True:
+        if reader.accept("*"):
+            pattern, optional = Repeat(pattern, reader.span_from(start)), False
+        elif reader.accept("?"):
+            pattern, optional = Optional(pattern, span=reader.span_from(start)), True
+        elif reader.accept("+"):
+            pattern = _times(reader, start, pattern, 1, None)
+            optional = False
+        elif reader.at("{"):
+            pattern = _counted(reader, start, pattern)
+            optional = isinstance(pattern, Optional)
+        else:
+            return pattern, optional
+
+
+def _counted(reader: Reader, start: Token, pattern: Pattern) -> Pattern:
+    """`{3}`, `{2,5}`, `{2,}` or `{,5}`."""
+    brace = reader.index
+    how = "write {3}, {2,5} or {2,}"
+    try:
+        reader.advance()
+        least = 0 if reader.at(",") else _count(reader, how)
+        most: int | None = least
+        if reader.accept(","):
+            most = None if reader.at("}") else _count(reader, how)
+        reader.expect("}", "'}'", how)
+    except Failure:
+        reader.leave(brace)
+        return pattern
+    if most == 0 or (most is not None and most < least):
+        span = reader.tokens[brace].span.through(reader.last.span)
+        reader.note("bad-count", "this often is never", span, how)
+        return pattern
+    return _times(reader, start, pattern, least, most)
+
+
+def _count(reader: Reader, how: str) -> int:
+    number = reader.expect("number", "how many times", how)
+    if not isinstance(number.value, int):
+        reader.note("bad-count", f"{number.text} times cannot be counted", number.span, how)
+        raise Failure
+    return number.value
+
+
+def _times(reader: Reader, start: Token, pattern: Pattern, least: int, most: int | None) -> Pattern:
+    """The pattern so many times, one after the other: `X{2,5}` is `X X X{0,3}`, and `X{2,}` is `X X X*`."""
+    span = reader.span_from(start)
+    size = max(least, most or 0) * sum(1 for _ in specs(pattern))
+    if size > MAX_NAMES:
+        reader.note("too-large", f"written out, this names {size:,} events", span, f"at most {MAX_NAMES:,}")
+        return pattern
+    more: tuple[Pattern, ...] = ()
+    if most is None:
+        more = (Repeat(pattern, span),)
+    elif most > least:
+        more = (Optional(pattern, most - least, span),)
+    parts = (*((pattern,) * least), *more)
+    return parts[0] if len(parts) == 1 else Sequence(parts, Order.WEAK, span)
 
 
 def _primary(reader: Reader) -> Pattern:
@@ -189,8 +268,7 @@ def _primary(reader: Reader) -> Pattern:
         return _recovering(reader, _atom)
     if reader.at("("):
         return _recovering(reader, _group)
-    hint = f"an event is written in brackets: [{reader.here.text}]" if reader.at("name") else None
-    reader.unexpected("an event in brackets or '('", hint)
+    reader.unexpected("an event in brackets or '('", event_hint(reader))
     # An operator or a bracket here is left to the caller; a word is skipped, with the filter after it.
     if reader.at("name") and not reader.at_word("where", "with"):
         reader.advance()
@@ -216,7 +294,7 @@ def _atom(reader: Reader) -> Pattern:
     negated = reader.accept("!") is not None
     accept = _specs(reader)
     domain = _domain(reader) if reader.accept_word("in") else ()
-    reader.expect("]", "']', ',' or 'in'" if not domain else "']'")
+    reader.expect("]", "']', ',' or 'in'" if not domain else "']'", _end_hint(reader))
     atom = Atom(accept, domain, negated, reader.span_from(start))
     if negated and not domain:
         names = ", ".join(spec.name for spec in accept)
@@ -227,6 +305,17 @@ def _atom(reader: Reader) -> Pattern:
             f"write [!{names} in {{{names}, …}}]: any other event of that set then matches",
         )
     return atom
+
+
+def _end_hint(reader: Reader) -> str | None:
+    """What to write where an atom should end."""
+    if reader.at_word("within"):
+        return WITHIN_LAST
+    if reader.at(*Relation) or reader.at("==") or reader.ahead().kind in (*Relation, "=="):
+        return "conditions on an event stand in parentheses: [Temp(temp < 15)]"
+    if reader.at("|") or reader.at_word("or", "OR"):
+        return "write [A, B] or [A] | [B]"
+    return None
 
 
 def _specs(reader: Reader) -> tuple[EventSpec, ...]:
@@ -245,12 +334,12 @@ def _domain(reader: Reader) -> tuple[EventSpec, ...]:
 
 
 def _spec(reader: Reader) -> EventSpec:
-    own = name(reader, "the name of an event type")
+    own = type_name(reader, "the name of an event type")
     filter = None
     if reader.accept("("):
         filter = condition(reader, attribute_comparison)
         reader.expect(")", "')', AND or OR")
-    return EventSpec(own.text, filter, reader.span_from(own))
+    return EventSpec(str(own.value), filter, reader.span_from(own))
 
 
 def _group(reader: Reader) -> Pattern:
@@ -287,7 +376,9 @@ def _timer(reader: Reader) -> Timer:
 
 
 def _duration(reader: Reader) -> int:
+    if token := reader.accept("string"):
+        return duration(str(token.value), token.span, reader.errors)
     if reader.at("number") and reader.ahead().kind == "name":
         start, unit = reader.advance(), reader.advance()
-        return duration(start.text + unit.text, reader.span_from(start), reader.errors)
+        return duration(f"{start.text} {unit.text}", reader.span_from(start), reader.errors)
     return int(reader.expect("duration", "a duration such as 5min", f"units: {UNITS}").value)

@@ -12,6 +12,7 @@ from tocsin.languages.core.words import SYMBOLS
 from tocsin.languages.lexis import Failure, Reader, Token
 
 POLICIES = ("matches", "take", "detection", "distribution")
+DISTRIBUTIONS = ("minimum-latency", "minimum-bandwidth", "minimum-load", "maximum-reliability")  # Table 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def _value(reader: Reader, policy: str) -> str | Detection | None:
         case "detection":
             return _detection(reader, _policy_name(reader), start)
         case _:
-            return _policy_name(reader)
+            return _distribution(reader, _policy_name(reader), start)
 
 
 def _either(words: tuple[str, ...]) -> str:
@@ -115,6 +116,14 @@ def _policy_name(reader: Reader) -> str:
     while reader.accept("-"):
         words.append(reader.expect("name", "the rest of the name").text)
     return "-".join(words)
+
+
+def _distribution(reader: Reader, own: str, start: Token) -> str | None:
+    if own not in DISTRIBUTIONS:
+        message = f"there is no distribution policy {own!r}"
+        reader.note("unknown-policy", message, reader.span_from(start), did_you_mean(own, DISTRIBUTIONS))
+        return None
+    return own
 
 
 def _detection(reader: Reader, mode: str, start: Token) -> Detection:

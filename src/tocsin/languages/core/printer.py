@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import UnionType
 from typing import assert_never
 
@@ -10,6 +11,8 @@ from tocsin.algebra.predicate import (
     Attribute,
     Compare,
     Filter,
+    IsNull,
+    Like,
     Literal,
     Not,
     Or,
@@ -22,21 +25,23 @@ from tocsin.algebra.tokens.pattern import (
     AnyOf,
     Atom,
     EventSpec,
+    Optional,
     Order,
     Pattern,
     Repeat,
     Sequence,
     Timed,
     Timer,
+    Within,
 )
 from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.errors import PatternError, Span
 from tocsin.events import format_duration, format_timestamp
-from tocsin.languages.core.words import RESERVED
+from tocsin.languages.core.words import RESERVED, shown_attribute, shown_type
 from tocsin.languages.lexis import is_name
 
 # How tightly each construct binds; a part that binds no tighter than its surroundings is put in parentheses.
-_PARALLEL, _ALTERNATION, _STRONG, _WEAK, _REPEAT, _PRIMARY = range(6)
+_WITHIN, _PARALLEL, _ALTERNATION, _STRONG, _WEAK, _REPEAT, _PRIMARY = range(7)
 
 
 def show_subscription(subscription: Subscription) -> str:
@@ -66,7 +71,7 @@ def show(pattern: Pattern) -> str:
     >>> show(Sequence((Atom((EventSpec("A"),)), Repeat(Atom((EventSpec("B"),)))), Order.STRONG))
     '[A];[B]*'
     """
-    return _show(pattern, _PARALLEL)
+    return _show(pattern, _WITHIN)
 
 
 def _show(pattern: Pattern, outside: int) -> str:
@@ -78,8 +83,13 @@ def _text(pattern: Pattern) -> tuple[str, int]:
     match pattern:
         case Atom():
             return _atom(pattern), _PRIMARY
+        case Sequence((*_, Optional(body, most)) as parts, Order.WEAK) if parts[:-1] == (body,) * (
+            len(parts) - 1
+        ):
+            least = len(parts) - 1
+            return f"{_show(body, _REPEAT)}{{{least},{least + most}}}", _REPEAT
         case Sequence(parts, Order.WEAK):
-            return "".join(_show(part, _REPEAT) for part in parts), _WEAK
+            return "".join(_weak_parts(parts)), _WEAK
         case Sequence(parts, Order.STRONG):
             return ";".join(_show(part, _WEAK) for part in parts), _STRONG
         case Sequence():
@@ -87,6 +97,12 @@ def _text(pattern: Pattern) -> tuple[str, int]:
             raise PatternError("not-expressible", message, pattern.span)
         case Repeat(body):
             return f"{_show(body, _REPEAT)}*", _REPEAT
+        case Optional(body, 1):
+            return f"{_show(body, _REPEAT)}?", _REPEAT
+        case Optional(body, most):
+            return f"{_show(body, _REPEAT)}{{0,{most}}}", _REPEAT
+        case Within(body, limit):
+            return f"{_show(body, _STRONG)} within {format_duration(limit)}", _WITHIN
         case AnyOf(options):
             return " | ".join(_show(option, _STRONG) for option in options), _ALTERNATION
         case AllOf(left, right):
@@ -95,6 +111,15 @@ def _text(pattern: Pattern) -> tuple[str, int]:
             return f"({show(first)}, {show(second)})_{{{_timer(timer)}}}", _PRIMARY
         case _:
             assert_never(pattern)
+
+
+def _weak_parts(parts: tuple[Pattern, ...]) -> Iterator[str]:
+    """The parts of a concatenation. Equal optional parts in a row would be read as one, so they get parentheses."""
+    for number, part in enumerate(parts):
+        text = _show(part, _REPEAT)
+        before = parts[number - 1] if number else None
+        same = isinstance(part, Optional) and isinstance(before, Optional) and part.body == before.body
+        yield f"({text})" if same else text
 
 
 def _timer(timer: Timer) -> str:
@@ -117,7 +142,7 @@ def _atom(atom: Atom) -> str:
 
 def show_spec(spec: EventSpec) -> str:
     """The text of one event specification."""
-    name = _name(spec.name, spec.span)
+    name = shown_type(spec.name) if spec.name else _name(spec.name, spec.span)
     return name if spec.filter is None else f"{name}({show_filter(spec.filter)})"
 
 
@@ -134,6 +159,10 @@ def show_filter(filter: Filter) -> str:
     match filter:
         case Compare(left, relation, right):
             return f"{_operand(left)} {relation} {_operand(right)}"
+        case IsNull(operand):
+            return f"{_operand(operand)} IS NULL"
+        case Like(operand, pattern):
+            return f"{_operand(operand)} LIKE {_literal(pattern)}"
         case And(parts):
             return " AND ".join(_part(part, And | Or) for part in parts)
         case Or(parts):
@@ -155,9 +184,9 @@ def _part(part: Filter, looser: type | UnionType) -> str:
 def _operand(operand: Attribute | RoleAttribute | Literal | Variable) -> str:
     match operand:
         case Attribute(name):
-            return name
+            return shown_attribute(name)
         case RoleAttribute(role, name):
-            return f"{role}.{name}"
+            return f"{shown_type(role)}.{shown_attribute(name)}"
         case Variable(name):
             return f"${name}"
         case Literal():

@@ -25,7 +25,7 @@ from tocsin.algebra.completion.expression import (
     Sequential,
 )
 from tocsin.algebra.completion.output import Constant, FieldOf, Forward, Make, Output
-from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or, Unify
+from tocsin.algebra.predicate import And, Attribute, Compare, Filter, IsNull, Like, Literal, Not, Or, Unify
 from tocsin.languages.ecl.words import RESERVED, is_name
 from tocsin.values import Relation
 
@@ -155,7 +155,7 @@ def show_filter(filter: Filter, taken: frozenset[str] = RESERVED) -> str:
             return " \\/ ".join([_within(part, taken, Or) for part in parts])
         case Not(part):
             return f"!{_within(part, taken, And | Or)}"
-        case Compare() | Unify():
+        case Compare() | IsNull() | Like() | Unify():
             raise TypeError(f"ECL cannot compare one event with another: {filter}")
         case _:
             assert_never(filter)

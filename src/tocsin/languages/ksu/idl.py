@@ -16,6 +16,7 @@ from tocsin.errors import PatternErrors, Span, did_you_mean
 from tocsin.languages.ksu.words import SYMBOLS, skip_to
 from tocsin.languages.lexis import Failure, Reader, Token
 
+MAX_IDL = 200_000  # characters: event types are declared once for many patterns
 _WORDS = ("eventtype", "module", "typedef", "attribute", "public", "unsigned")
 _DECLARATIONS = ("eventtype", "module", "typedef")
 
@@ -48,7 +49,7 @@ def parse_idl(text: str) -> Types:
     >>> types.names, types.attributes("M::B")
     (('M::A', 'M::B'), {'x': 'short'})
     """
-    reader = Reader(text, SYMBOLS)
+    reader = Reader(text, SYMBOLS, MAX_IDL)
     scope = _Scope()
     _declarations(reader, scope)
     if reader.errors:

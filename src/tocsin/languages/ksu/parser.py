@@ -8,6 +8,8 @@ Paper: 001, sections 3.7, 4.2 and 5.3.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tocsin.algebra.correlation.check import check_library
 from tocsin.algebra.correlation.expression import (
     Action,
@@ -22,15 +24,22 @@ from tocsin.algebra.correlation.expression import (
     PushNew,
     Statement,
     Switch,
+    asked,
+    walk,
 )
 from tocsin.algebra.correlation.types import Types
 from tocsin.algebra.correlation.warnings import warnings
 from tocsin.algebra.predicate import Literal
+from tocsin.algebra.tokens.bounds import MAX_ERRORS
+from tocsin.algebra.tokens.check import too_many
 from tocsin.errors import PatternError, PatternErrors
 from tocsin.languages.ksu.filter import read_filter, read_guard
 from tocsin.languages.ksu.words import SYMBOLS, name, skip_to, type_name
 from tocsin.languages.lexis import Failure, Reader
 
+# Of a text: parts of its filters, and those times what the transformer asks and does.
+MAX_PARTS = 2_000
+MAX_PAIRS = 200_000
 _SWITCHES: tuple[Action, ...] = ("abort", "revive", "toggle")
 
 
@@ -49,12 +58,35 @@ def parse(text: str, types: Types | None = None) -> Library:
     while not reader.at("end"):
         if correlation := _correlation(reader, noted):
             found.append(correlation)
+    _check_extent(reader, found)
     library = Library(tuple(found))
     errors = reader.errors + check_library(library, types)
+    if len(errors) > MAX_ERRORS:
+        errors = too_many(errors)
     if errors:
         raise PatternErrors(errors)
     noted += [warning for correlation in found for warning in warnings(correlation)]
     return Library(library.correlations, tuple(sorted(noted, key=lambda w: w.span.start if w.span else 0)))
+
+
+def _check_extent(reader: Reader, correlations: Sequence[Correlation]) -> None:
+    """Refuse texts that are too large to be checked and compiled in a second or two."""
+    parts = pairs = 0
+    for one in correlations:
+        own = sum(1 for branch in one.branches for _ in walk(branch))
+        said = sum(1 + sum(1 for _ in asked(case.guard)) + len(case.body) for case in one.cases)
+        parts, pairs = parts + own, pairs + own * (1 + said + len(one.parameters))
+        for much, limit, what in (
+            (parts, MAX_PARTS, "the filters have more than {:,} parts"),
+            (
+                pairs,
+                MAX_PAIRS,
+                "there are more than {:,} pairs of a part of a filter with a label or statement",
+            ),
+        ):
+            if much > limit:
+                hint = "make several texts of it"
+                raise PatternErrors([PatternError("too-large", what.format(limit), one.span, hint)])
 
 
 def _correlation(reader: Reader, noted: list[PatternError]) -> Correlation | None:

@@ -31,6 +31,8 @@ from tocsin.events import Catalog
 from tocsin.languages.lexis import Reader, Token, duration
 from tocsin.languages.phrases import (
     MAX_NAMES,
+    READING,
+    at_least,
     finished,
     linked,
     not_after,
@@ -42,10 +44,11 @@ from tocsin.languages.phrases import (
     without,
 )
 from tocsin.languages.pretty.names import event_name
+from tocsin.languages.quoted_conditions import quoted_filter
 
 LINKS = ("followed", "then", "before")
 JOINS = ("and", "or", "not", "within")
-WORDS = (*LINKS, *JOINS, "by", "immediately", "repeated", "times", "without")
+WORDS = (*LINKS, *JOINS, "by", "immediately", "repeated", "times", "to", "at", "without", "where")
 
 
 @dataclass
@@ -70,8 +73,8 @@ def parse(
     """Parse a sentence to a subscription; raises `PatternErrors` with all mistakes.
 
     >>> names = {"Event A": "A", "Event B": "B"}
-    >>> parse('"Event A" followed by "Event B" within "1h"', names=names).pattern.timer
-    Timer(name='T1', after=3600000000, at=None)
+    >>> parse('"Event A" followed by "Event B" within "1h"', names=names).pattern.limit
+    3600000000
 
     Args:
         names: the meaning of quoted names; one without spaces that is not in this table refers to itself.
@@ -82,7 +85,7 @@ def parse(
     taken = {*(catalog.names if catalog else ()), *(names or {}).values()}
     subscription = Subscription(
         finished(pattern, taken),
-        interpretation=interpretation or Interpretation(),
+        interpretation=interpretation or READING,
         selection=selection or Selection(),
         name=name,
     )
@@ -178,11 +181,13 @@ def _not_followed_by(text: _Text, start: Token, first: Pattern, is_fact: bool) -
 def _duration(reader: Reader) -> int:
     if token := reader.accept("string"):
         return duration(str(token.value), token.span, reader.errors)
-    hint = (
-        f'durations stand in quotes: "{reader.here.text}"' if reader.at("duration") else 'write within "5min"'
-    )
-    reader.unexpected("a duration in quotes", hint)
-    reader.accept("duration")
+    if token := reader.accept("duration"):
+        return int(token.value)
+    if reader.at("number") and reader.ahead().kind == "name" and reader.ahead().text not in WORDS:
+        start, unit = reader.advance(), reader.advance()
+        return duration(f"{start.text} {unit.text}", reader.span_from(start), reader.errors)
+    reader.unexpected("a duration", 'write within "5 min"')
+    reader.accept("number")
     return 0
 
 
@@ -279,9 +284,20 @@ def _operand(text: _Text) -> Pattern:
 
 
 def _event(text: _Text) -> Pattern:
-    quoted = text.reader.advance()
-    name = event_name(quoted, text.reader, text.names, text.catalog)
-    return UNREADABLE if name is None else Atom((EventSpec(name, span=quoted.span),), span=quoted.span)
+    reader, quoted = text.reader, text.reader.advance()
+    name = event_name(quoted, reader, text.names, text.catalog)
+    filter, readable = None, True
+    if reader.accept_word("where"):
+        if condition := reader.accept("string"):
+            filter = quoted_filter(reader, condition)
+            readable = filter is not None
+        else:
+            reader.unexpected("a condition in quotes", 'write "Temp" where "temp < 15"')
+            readable = False
+    span = reader.span_from(quoted)
+    if name is None or not readable:
+        return UNREADABLE
+    return Atom((EventSpec(name, filter, span),), span=span)
 
 
 def _group(text: _Text) -> Pattern:
@@ -295,7 +311,32 @@ def _group(text: _Text) -> Pattern:
 
 
 def _repeated(text: _Text, start: Token, pattern: Pattern) -> Pattern:
-    reader, how = text.reader, "write repeated 3 times"
+    reader, how = text.reader, "write repeated 3 times, repeated 2 to 5 times or repeated at least 2 times"
+    at = ""
+    if reader.accept_word("at"):
+        if reader.at_word("least", "most"):
+            at = reader.advance().text
+        else:
+            reader.unexpected("'least' or 'most' after 'at'", how)
+    times = _count(reader, how)
+    most = _count(reader, how) if not at and reader.accept_word("to") else None
+    if not (reader.accept_word("times") or reader.accept_word("time")):
+        reader.unexpected("'times'", how)
+    text.room -= max(times, most or 0) * sum(1 for _ in specs(pattern))
+    if text.room < 0:
+        message = "written out, the repetitions are too large"
+        reader.note(
+            "too-large", message, reader.span_from(start), f"at most {MAX_NAMES:,} event names in all"
+        )
+        return pattern
+    if at == "least":
+        return _phrase(text, start, lambda: at_least(pattern, times), pattern)
+    if at == "most":
+        return _phrase(text, start, lambda: repeated(pattern, 0, times), pattern)
+    return _phrase(text, start, lambda: repeated(pattern, times, most), pattern)
+
+
+def _count(reader: Reader, how: str) -> int:
     times = 1
     if not reader.at("number"):
         reader.unexpected("how many times", how)
@@ -304,13 +345,4 @@ def _repeated(text: _Text, start: Token, pattern: Pattern) -> Pattern:
     else:
         reader.note("bad-count", f"{reader.here.text} times cannot be counted", reader.here.span, how)
     reader.accept("number")
-    if not (reader.accept_word("times") or reader.accept_word("time")):
-        reader.unexpected("'times'", how)
-    text.room -= times * sum(1 for _ in specs(pattern))
-    if text.room < 0:
-        message = "written out, the repetitions are too large"
-        reader.note(
-            "too-large", message, reader.span_from(start), f"at most {MAX_NAMES:,} event names in all"
-        )
-        return pattern
-    return _phrase(text, start, lambda: repeated(pattern, times), pattern)
+    return times

@@ -13,19 +13,21 @@ from tocsin.algebra.tokens.pattern import (
     AnyOf,
     Atom,
     EventSpec,
+    Optional,
     Order,
     Pattern,
     Repeat,
     Sequence,
     Timed,
+    Within,
 )
 from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.events import format_duration
-from tocsin.languages.phrases import is_repetition
-from tocsin.languages.recognise import as_event, as_not_followed_by, as_within, not_expressible, runs
+from tocsin.languages.quoted_conditions import show_filter
+from tocsin.languages.recognise import as_event, as_not_followed_by, not_expressible, runs
 
 # How tightly each construct binds; what binds no tighter than its surroundings is put in parentheses.
-_SENTENCE, _AND, _OR, _CHAIN, _FACT = range(5)
+_SENTENCE, _AND, _OR, _CHAIN, _FACT, _REPEATED = range(6)  # an event is repeated once; more needs parentheses
 
 
 def show_subscription(subscription: Subscription, names: Mapping[str, str] | None = None) -> str:
@@ -76,9 +78,14 @@ def _text(pattern: Pattern, names: Mapping[str, str]) -> tuple[str, int]:
             return f"{_show(left, _AND, names)} and {_show(right, _OR, names)}", _AND
         case Timed():
             return _timed(pattern, names), _SENTENCE
-        case Repeat():
-            hint = "say how often, or write it in the core language"
-            raise not_expressible("pretty", "any number of times", pattern.span, hint)
+        case Within(Atom()):
+            raise not_expressible("pretty", "that one event comes within some time", pattern.span)
+        case Within(body, limit):
+            return f'{_show(body, _AND, names)} within "{format_duration(limit)}"', _SENTENCE
+        case Repeat(body):
+            return _repeated(body, "at least 0 times", names), _FACT
+        case Optional(body, most):
+            return _repeated(body, f"at most {most} times", names), _FACT
         case _:
             assert_never(pattern)
 
@@ -93,7 +100,7 @@ def _sequence(sequence: Sequence, names: Mapping[str, str]) -> tuple[str, int]:
     words = []
     for number, (part, times) in enumerate(facts):
         if times > 1:
-            words.append(_repeated(part, times, names))
+            words.append(_repeated(part, f"{times} times", names))
         else:
             # Links bind to the left, so a chain can continue another one.
             words.append(_show(part, _CHAIN if number == 0 else _FACT, names))
@@ -101,10 +108,10 @@ def _sequence(sequence: Sequence, names: Mapping[str, str]) -> tuple[str, int]:
     return link.join(words), _CHAIN if len(words) > 1 else _FACT
 
 
-def _repeated(part: Pattern, times: int, names: Mapping[str, str]) -> str:
+def _repeated(part: Pattern, how_often: str, names: Mapping[str, str]) -> str:
     if isinstance(part, Atom):
-        return _atom(part, names, f" repeated {times} times")
-    return f"{_show(part, _FACT, names)} repeated {times} times"
+        return _atom(part, names, f" repeated {how_often}")
+    return f"{_show(part, _REPEATED, names)} repeated {how_often}"
 
 
 def _timed(timed: Timed, names: Mapping[str, str]) -> str:
@@ -116,16 +123,8 @@ def _timed(timed: Timed, names: Mapping[str, str]) -> str:
         events = " or ".join(_event(spec, names) for spec in stoppers)
         what = events if len(stoppers) == 1 else f"({events})"
         return f"{_show(timed.first, _FACT, names)} not followed by {what}{limit}"
-    second = as_within(timed)
-    if second is None:
-        hint = "only `not followed by` waits for the timer"
-        raise not_expressible("pretty", f"what waits for the timer {timed.timer.name}", timed.span, hint)
-    whole = Sequence(
-        (timed.first, *(second.parts if isinstance(second, Sequence) else (second,))), Order.WEAK
-    )
-    if isinstance(timed.first, Atom) and is_repetition(whole):
-        return _sequence(whole, names)[0] + limit
-    return f"{_show(timed.first, _CHAIN, names)} followed by {_show(second, _FACT, names)}{limit}"
+    hint = "only `not followed by` waits for a timer; `within` limits a whole pattern"
+    raise not_expressible("pretty", f"what the timer {timed.timer.name} is for", timed.span, hint)
 
 
 def _atom(atom: Atom, names: Mapping[str, str], how_often: str = "") -> str:
@@ -139,6 +138,9 @@ def _atom(atom: Atom, names: Mapping[str, str], how_often: str = "") -> str:
 
 
 def _event(spec: EventSpec, names: Mapping[str, str]) -> str:
-    if spec.filter is not None:
-        raise not_expressible("pretty", "a filter", spec.span, "write it in the core language")
-    return '"' + names.get(spec.name, spec.name).replace('"', '""') + '"'
+    event = _quoted(names.get(spec.name, spec.name))
+    return event if spec.filter is None else f"{event} where {_quoted(show_filter(spec.filter))}"
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'

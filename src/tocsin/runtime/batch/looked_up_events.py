@@ -12,6 +12,8 @@ import pyarrow as pa
 from tocsin.runtime.batch.partition import Job, detect_partition
 from tocsin.runtime.predicates import index as rq
 from tocsin.runtime.predicates.lookup import WorkerLookup
+from tocsin.runtime.program import Array
+from tocsin.runtime.read.unreadable import unreadable_event
 from tocsin.runtime.transport.pack import pack_table, units
 from tocsin.runtime.transport.time_chunks import BOUNDS, far_apart, pack_chunks
 
@@ -57,11 +59,25 @@ def is_relevant(index: rq.Index, names: Sequence[str], *columns: pa.Array) -> pa
     return pa.array(rq.relevant(index, distinct)[numbers])
 
 
+def _readable(table: pa.Table, relevant: Array) -> pa.Table:
+    """The table without its column `unreadable`; a relevant row, or one without a type, that is no event raises an error."""
+    if "unreadable" not in table.column_names:
+        return table
+    reasons = table.column("unreadable")
+    if reasons.null_count < len(reasons):
+        typeless = reasons.filter(table.column("type").is_null())
+        found = [*reasons.take(pa.array(relevant)).chunks, *typeless.chunks]
+        for reason in pa.chunked_array(found, reasons.type).drop_null():
+            raise unreadable_event(reason.as_py())
+    return table.drop_columns(["unreadable"])
+
+
 def _found(asked: WorkerLookup, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
     """The relevant rows of each table that has any, with codes in place of the columns that predicates compare."""
     for table in tables:
         numbers, distinct = rq.numbered(asked.predicates, table)
         rows = rq.rows_of(numbers, rq.relevant(asked.predicates, distinct))
+        table = _readable(table, rows)
         events = table.drop_columns(list(asked.columns)).take(pa.array(rows))
         for name, column in rq.code_columns(asked.predicates, distinct[numbers[rows]]).items():
             events = events.append_column(name, column)

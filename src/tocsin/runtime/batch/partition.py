@@ -20,7 +20,7 @@ from tocsin.runtime.feed import Batch, ByKey, Result, feed
 from tocsin.runtime.predicates.index import Index, signatures
 from tocsin.runtime.program import Array, Plan, from_bytes, travelling
 from tocsin.runtime.results.match_rows import OF_EVENTS, to_arrow
-from tocsin.runtime.rows.keys import Keys, key_codes
+from tocsin.runtime.rows.keys import Keys, equal_alike, key_codes
 from tocsin.runtime.rows.signatures import narrow_signatures
 from tocsin.runtime.rows.signatures import signatures as distinct_rows
 from tocsin.runtime.rows.total_order import placed, places, same_moment, total_order
@@ -181,7 +181,7 @@ def sort_events(batches: list[pa.RecordBatch], keys: int) -> Sorted:
     if (found := places(codes, count, end)) is not None:
         return Sorted(_at_places(table, found[0]), found[1])
     ids = _whole(table.column("id")) if "id" in table.column_names else None
-    order, offsets, ties = total_order(codes, count, start, end, ids)
+    order, offsets, ties = total_order(codes, count, start, end, ids, given_order(table))
     if ties and ids is None:
         raise TiedError
     if ties:
@@ -193,6 +193,11 @@ def sort_events(batches: list[pa.RecordBatch], keys: int) -> Sorted:
         table = table.remove_column(0)
         taken.append(column.take(rows))
     return Sorted(pa.table(taken, names), offsets)
+
+
+def given_order(table: pa.Table) -> pa.Array | None:
+    """The column that orders rows of the same time, if there is one."""
+    return _whole(table.column("order")) if "order" in table.column_names else None
 
 
 def _at_places(table: pa.Table, place: Array) -> pa.Table:
@@ -262,7 +267,7 @@ def batch_of(plan: Plan, table: pa.Table, rows: Array | None, keys: int, index: 
     end = numbers(part, "end")
     return Batch(
         part.select(reported),
-        [_whole(part.column(f"key{i}")) for i in range(keys)],
+        [equal_alike(_whole(part.column(f"key{i}"))) for i in range(keys)],
         numbers(part, "start") if "start" in part.column_names else end,
         end,
         None,

@@ -40,6 +40,7 @@ class Input(NamedTuple):
     bits: Array  # uint64 (R, words)
     values: Array  # int32 (R, compared columns)
     ref: Array  # int64 (R,)
+    first_end: Array  # int64 (R,): the end of the first of its events
 
 
 class Work(NamedTuple):
@@ -77,6 +78,19 @@ class Held(NamedTuple):
     keys: Array
     refs: Array
     values: Array
+
+
+class PartialMatch(NamedTuple):
+    """A partial match that waits: its key, the state of the program, its events, and its timers.
+
+    An event is its ref, the number of its role (-1 if it has none), its start and its end; a timer is its number and when it
+    runs out.
+    """
+
+    key: int
+    state: int
+    events: tuple[tuple[int, int, int, int], ...]
+    timers: tuple[tuple[int, int], ...] = ()
 
 
 class Numbers(NamedTuple):
@@ -117,6 +131,9 @@ class Kernel(Protocol):
 
     def size(self, memory: Any) -> int:
         """The number of partial matches that are waiting, or of the entries that stand for them."""
+
+    def partial(self, detector: Detector, memory: Any) -> list[PartialMatch] | None:
+        """The partial matches that wait, one by one; None if the memory holds only sums of them."""
 
     def due(self, detector: Detector, memory: Any) -> int:
         """The earliest time at which it acts or forgets something without an event; NEVER if there is none."""

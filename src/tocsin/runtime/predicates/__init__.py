@@ -4,6 +4,8 @@ DOORS = (
     "at_decision",
     "build",
     "conditions",
+    "derived",
+    "formula",
     "index",
     "lookup",
     "value_classes",

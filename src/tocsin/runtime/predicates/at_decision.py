@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tocsin.runtime.predicates import index as rq
+from tocsin.runtime.predicates.derived import derived_column
 from tocsin.runtime.program import Array, Plan, travelling
+from tocsin.runtime.rows.field_path import column_at
 from tocsin.runtime.rows.microseconds import as_micros
 
 
@@ -78,17 +79,23 @@ def _bits(asking: Asking, plan: Plan, events: pa.Table) -> tuple[Array, Array]:
 
 
 def _operand(asking: Asking, events: pa.Table, operand: rq.Operand) -> pa.ChunkedArray:
+    def attribute(name: str) -> pa.ChunkedArray:
+        column = _attribute(asking, events, name)
+        moment = pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)
+        return as_micros(column) if moment else column
+
+    if (derived := derived_column(operand, attribute)) is not None:
+        return derived
     match operand:
         case ("attribute", str(name)):
-            column = _attribute(asking, events, name)
-            moment = pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)
-            return as_micros(column) if moment else column
+            return attribute(name)
         case ("end",):
             return events.column("end")
         case ("source",):
             return _attribute(asking, events, str(asking.source)).cast(pa.string())
         case _:
-            return _attribute(asking, events, str(asking.type))
+            types = _attribute(asking, events, str(asking.type))
+            return types.cast(pa.string()) if pa.types.is_integer(types.type) else types
 
 
 def _field(asking: Asking, events: pa.Table, name: str) -> pa.ChunkedArray:
@@ -107,11 +114,14 @@ def _field(asking: Asking, events: pa.Table, name: str) -> pa.ChunkedArray:
 def _attribute(asking: Asking, events: pa.Table, name: str) -> pa.ChunkedArray:
     """An attribute of the events; all null for a name that is only a variable of composites."""
     if name not in asking.known:
-        return _nothing(events)
+        alike = [one for one in asking.known if one.lower() == name.lower()]
+        if not alike:
+            return _nothing(events)
+        name = alike[0]
     own = travelling("value", name)
     if own in events.column_names:
         return events.column(own)
-    return pc.struct_field(events.column("attributes"), name.split("."))
+    return column_at(pa.table({"attributes": events.column("attributes")}), f"attributes.{name}")
 
 
 def _nothing(events: pa.Table) -> pa.ChunkedArray:

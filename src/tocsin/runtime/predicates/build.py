@@ -6,7 +6,6 @@ make a condition true or false are sets of classes of its columns. See `index`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,10 +14,8 @@ import numpy as np
 from tocsin.runtime.predicates.index import Condition, Index, Operand, Ranges, Sweep
 from tocsin.runtime.predicates.value_classes import FLOAT, KINDS, TEXT, TEXTS, Axis, Column
 from tocsin.runtime.program import Array
-from tocsin.values import Relation, kind
+from tocsin.values import Relation, first_float, first_whole, kind
 
-# A constant, and whether it is a floating-point number: other numbers are exact, and compare differently even if equal.
-_Constant = tuple[bool, Any]
 _LEAST, _MOST = -(2**63), 2**63 - 1
 _CODES = 2**62  # the number of values of one code
 _LIST_CLASSES = 60  # the classes of elements that fit the code of a list
@@ -32,7 +29,7 @@ def build(
     predicates: Sequence[tuple[int, Condition]], columns: Mapping[Operand, Column], words: int, domain: Array
 ) -> Index:
     """The index of predicates by bit; raises `TooManyTypesError` if there is no room for them."""
-    constants: dict[Column, set[_Constant]] = {}
+    constants: dict[Column, set[Any]] = {}
     ordered: set[Column] = set()
     for _, condition in predicates:
         _collect(condition, columns, constants, ordered)
@@ -56,18 +53,20 @@ def build(
 def _collect(
     condition: Condition,
     columns: Mapping[Operand, Column],
-    constants: dict[Column, set[_Constant]],
+    constants: dict[Column, set[Any]],
     ordered: set[Column],
 ) -> None:
     match condition:
         case ("compare", relation, operand, ("literal", value)):
             found = constants.setdefault(columns[operand], set())
             if kind(value) == KINDS[columns[operand].kind]:
-                found.add((isinstance(value, float), value))
+                found.add(value)
                 if relation not in (Relation.EQ, Relation.NE):
                     ordered.add(columns[operand])
         case ("among", operand, names):
-            constants.setdefault(columns[operand], set()).update((False, name) for name in names)
+            constants.setdefault(columns[operand], set()).update(names)
+        case ("null", operand):
+            constants.setdefault(columns[operand], set())
         case (_, *parts):
             for part in parts:
                 _collect(part, columns, constants, ordered)
@@ -80,29 +79,26 @@ def _collect(
 class _Cutter:
     """The classes of one column, while formulas are being built."""
 
-    def __init__(self, column: Column, constants: set[_Constant], ordered: bool) -> None:
+    def __init__(self, column: Column, constants: set[Any], ordered: bool) -> None:
         self.column, self.ordered = column, ordered
         self.texts: list[str] = []
         self.cuts: list[int | float] = []
         if column.kind in (TEXT, TEXTS):
-            self.texts = sorted(text for _, text in constants)
+            self.texts = sorted(constants)
             self.elements = 2 + len(self.texts) * (2 if ordered else 1)
             self.size = self.elements if column.kind == TEXT else 1 + 2**self.elements
             if column.kind == TEXTS and self.elements > _LIST_CLASSES:
                 raise TooManyTypesError(column.name)
         else:
-            bounds = {bound for _, constant in constants for bound in self._bounds(constant)}
+            bounds = {bound for constant in constants for bound in self._bounds(constant)}
             self.cuts = sorted(bound for bound in bounds if self._inside(bound))
             self.size = self.elements = len(self.cuts) + 2
         self._places = {cut: place for place, cut in enumerate([*self.texts, *self.cuts])}
 
     def _bounds(self, constant: int | float | bool) -> tuple[int | float, int | float]:
         """The first value that is not less than a constant, and the first that is greater."""
-        if self.column.kind == FLOAT:
-            return float(constant), math.nextafter(float(constant), math.inf)
-        if isinstance(constant, float):
-            return _first_whole(constant, above=False), _first_whole(constant, above=True)
-        return int(constant), int(constant) + 1
+        first = first_float if self.column.kind == FLOAT else first_whole
+        return first(constant, above=False), first(constant, above=True)
 
     def _inside(self, bound: int | float) -> bool:
         return self.column.kind == FLOAT or _LEAST < bound <= _MOST
@@ -139,23 +135,6 @@ class _Cutter:
         """The classes of texts that are among these names, or are not."""
         inside = _union(one for name in names for one in self.ranges(Relation.EQ, name))
         return inside if sense else _without(inside, 1, self.elements)
-
-
-def _first_whole(constant: float, *, above: bool) -> int:
-    """The first whole number that, as a floating-point number, is at least the constant, or above it."""
-
-    def reaches(number: int) -> bool:
-        return float(number) > constant if above else float(number) >= constant
-
-    if abs(constant) > 2.0**63:
-        return _LEAST if constant < 0 else _MOST + 1
-    number = math.ceil(constant)
-    # Beyond 2**53 several whole numbers share one floating-point number.
-    while reaches(number - 1):
-        number -= 1
-    while not reaches(number):
-        number += 1
-    return number
 
 
 def _placed(cutters: Iterable[_Cutter]) -> tuple[Axis, ...]:
@@ -203,6 +182,9 @@ def _formula(
             if column.kind != TEXTS:
                 return ("in", numbers[column], cutter.among(names, sense))
             return ("holds" if sense else "lacks", numbers[column], _mask(cutter.among(names, True)))
+        case ("null", operand):
+            column = columns[operand]
+            return ("in", numbers[column], ((0, 1),) if sense else ((1, cutters[column].elements),))
         case ("compare", word, operand, ("literal", value)):
             column, relation = columns[operand], Relation(word)
             if column.kind == TEXTS:
@@ -217,18 +199,15 @@ def _formula(
 def _joined(word: str, parts: list[Condition]) -> Condition:
     """All or any of some formulas; those about one axis become one."""
     flat = [inner for part in parts for inner in (part[1:] if part[0] == word else [part])]
-    ranges: dict[int, Ranges] = {}
+    found: dict[int, list[Ranges]] = {}
     rest = []
     for part in flat:
-        if part[0] != "in":
-            rest.append(part)
-        elif part[1] not in ranges:
-            ranges[part[1]] = part[2]
+        if part[0] == "in":
+            found.setdefault(part[1], []).append(part[2])
         else:
-            both = (ranges[part[1]], part[2])
-            ranges[part[1]] = (
-                _common(*both) if word == "all" else _union(one for each in both for one in each)
-            )
+            rest.append(part)
+    merge = _common if word == "all" else _union_of
+    ranges = {axis: own[0] if len(own) == 1 else merge(own) for axis, own in found.items()}
     merged = [*(("in", axis, own) for axis, own in ranges.items()), *rest]
     return merged[0] if len(merged) == 1 else (word, *merged)
 
@@ -280,9 +259,13 @@ def _union(ranges: Iterable[tuple[int, int]]) -> Ranges:
     return tuple(found)
 
 
-def _common(left: Ranges, right: Ranges) -> Ranges:
-    both = ((max(a, c), min(b, d)) for a, b in left for c, d in right)
-    return tuple(sorted((first, last) for first, last in both if first < last))
+def _union_of(many: Iterable[Ranges]) -> Ranges:
+    return _union(one for ranges in many for one in ranges)
+
+
+def _common(many: Iterable[Ranges]) -> Ranges:
+    """The classes in all of the ranges: those that none of them lacks."""
+    return _without(_union_of(_without(ranges, 0, _CODES) for ranges in many), 0, _CODES)
 
 
 def _without(ranges: Ranges, start: int, stop: int) -> Ranges:

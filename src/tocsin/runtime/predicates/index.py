@@ -5,11 +5,12 @@ between them. Every predicate has the same result for all values of a class. So 
 are found by search and written as the digits of a whole number, its *code*; and predicates are evaluated once for each distinct
 code. The codes follow from the predicates alone: they mean the same in every task, whatever values it has seen.
 
-A predicate is a condition as in `conditions`, with operands whose columns are passed to `build`, and two more forms:
+A predicate is a condition as in `conditions`, with operands whose columns are passed to `build` (see also `derived`), and two
+more forms:
 `("among", operand, names)`, whether a type is one of these names, and `("sure", condition)`, which is false where the
 condition is unknown. A column of lists (all types an event has) is among the names if one of its elements is.
 
-Numbers compare as in Spark: whole numbers with fractions as floating point, and NaN is larger than all others.
+Values compare as `values.compare` says: numbers by their exact value, and NaN is larger than all others.
 """
 
 from __future__ import annotations

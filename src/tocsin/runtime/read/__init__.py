@@ -4,5 +4,8 @@ DOORS = (
     "json_values",
     "parquet_columns",
     "parquet_events",
+    "parquet_scan",
+    "parquet_tables",
     "pipeline_events",
+    "unreadable",
 )

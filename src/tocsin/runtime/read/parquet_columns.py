@@ -7,8 +7,9 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
+
+from tocsin.runtime.rows.microseconds import as_micros
 
 
 class OpenFiles:
@@ -46,22 +47,11 @@ def open_parquet(file: str, coded: Iterable[str] = ()) -> pq.ParquetFile:
     )
 
 
-def column_at(table: pa.Table, name: str) -> pa.Array | pa.ChunkedArray:
-    """A column, or a field inside a struct."""
-    first, *inner = name.split(".")
-    column = table.column(first)
-    if column.num_chunks == 1:
-        column = column.chunk(0)
-    for field in inner:
-        column = pc.struct_field(column, field)
-    return column
-
-
 def fitted(column: pa.Array, type: pa.DataType | None) -> pa.Array:
     """A column of a file in the type that Spark would return."""
     if type is None or column.type == type:
         return column
     if pa.types.is_timestamp(type):
-        # Cast by way of integers, so that no time zone shifts the times.
-        return column.cast(pa.timestamp("us", getattr(column.type, "tz", None))).cast(pa.int64()).cast(type)
+        # By way of integers, so that no time zone shifts the times.
+        return as_micros(column).cast(type)
     return column.cast(type)

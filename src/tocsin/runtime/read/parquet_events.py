@@ -4,18 +4,22 @@ The columns that travel are made as `spark.events.prepare` makes them from a Dat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tocsin.errors import InputError
 from tocsin.runtime.predicates import index as rq
+from tocsin.runtime.predicates.derived import derived_column
 from tocsin.runtime.program import Array
-from tocsin.runtime.read.parquet_columns import Moment, OpenFiles, column_at, fitted
+from tocsin.runtime.read.parquet_columns import Moment, OpenFiles, fitted
+from tocsin.runtime.read.parquet_scan import Scan, read_scan
 from tocsin.runtime.read.pipeline_events import Normal, read_normalised
+from tocsin.runtime.read.unreadable import unreadable_event
+from tocsin.runtime.rows.field_path import column_at
+from tocsin.runtime.rows.keys import equal_alike
 from tocsin.runtime.rows.microseconds import as_micros
 from tocsin.runtime.rows.spark_hash import row_hash
 from tocsin.runtime.transport.pack import pack_table
@@ -61,7 +65,9 @@ class ReadJob(NamedTuple):
     sources: Mapping[str, Normal] | None = (
         None  # by files, if they are a pipeline's; `columns` are then those of its events
     )
+    scan: Scan | None = None  # if the events are a table that Spark would make of the files
     reports: bool = True  # whether `id`, `type` and `attributes` of events are made
+    note: Callable[[Iterable[object]], None] | None = None  # gets the types that occur, if somebody asks
 
     def without_reports(self) -> ReadJob:
         """The job without the columns that only distinguish events from each other."""
@@ -87,14 +93,18 @@ def read_group(job: ReadJob, files: OpenFiles, file: str, group: int) -> pa.Tabl
     """The columns of a row group that are needed."""
     if job.sources is not None:
         return read_normalised(job.sources[file], files, file, group)
+    if job.scan is not None:
+        return read_scan(job.scan, files, file, group, job.columns, job.coded)
     return files(file, job.coded).read_row_group(group, columns=list(job.columns), use_threads=False)
 
 
 def travelling_events(job: ReadJob, table: pa.Table) -> pa.Table:
     """The relevant rows, with the columns that travel."""
     numbers, distinct = _numbered(job, table)
-    wanted, unreadable = rq.relevant(job.predicates, distinct), _unreadable(job, table)
-    rows = rq.rows_of(numbers, wanted)
+    if job.note is not None and job.type is not None:
+        job.note(_distinct_types(column_at(table, job.type)))
+    wanted = rq.relevant(job.predicates, distinct)
+    rows, unreadable = rq.rows_of(numbers, wanted), _unreadable(job, table, wanted[numbers])
     if unreadable is not None:
         rows = rows[~unreadable[rows]]
     # One piece per column, so that everything that follows is made of arrays.
@@ -103,7 +113,7 @@ def travelling_events(job: ReadJob, table: pa.Table) -> pa.Table:
     if job.start != job.end:
         columns["start"] = _micros(part, job.start)
     for recipe in job.keys:
-        columns[recipe.name] = _made(job, part, recipe)
+        columns[recipe.name] = equal_alike(_made(job, part, recipe))
     if job.reports:
         columns["id"] = _ids(job, part)
         columns["type"] = _types(job, part)
@@ -146,40 +156,51 @@ def _answers(index: rq.Index, numbers: Array, distinct: Array) -> dict[str, pa.A
     return columns
 
 
-def _unreadable(job: ReadJob, table: pa.Table) -> Array | None:
-    """Which rows are no events, or None if there can be none; with `job.fail` the first of them raises an error."""
+def _unreadable(job: ReadJob, table: pa.Table, used: Array) -> Array | None:
+    """Which rows are no events, or None if there can be none.
+
+    With `job.fail` the first of them that a pattern looks at raises an error, as does the first without a type.
+    """
     reasons = []
     for name, reason in job.required:
-        if table.column(name).null_count:
-            reasons.append((table.column(name).is_null().to_numpy(), reason))
+        column = column_at(table, name)
+        if column.null_count:
+            missing = np.asarray(column.is_null()).astype(bool)
+            reasons.append((missing, reason))
+            used = used | missing if name == job.type else used
     if job.start.column != job.end.column:
         backwards = pc.greater(_micros(table, job.start), _micros(table, job.end)).fill_null(False)
         reasons.append((np.asarray(backwards).astype(bool), "it ends before it starts"))
     if not reasons:
         return None
     found: Array = np.logical_or.reduce([missing for missing, _ in reasons])
-    if job.fail and found.any():
-        row = int(np.argmax(found))
-        reason = next(reason for missing, reason in reasons if missing[row])
-        raise InputError("unreadable-event", reason, hint="leave such rows out with unreadable='drop'")
+    if job.fail and (found & used).any():
+        row = int(np.argmax(found & used))
+        raise unreadable_event(next(reason for missing, reason in reasons if missing[row]))
     return found
 
 
 def _asked(job: ReadJob, table: pa.Table, operand: rq.Operand) -> pa.Array | pa.ChunkedArray:
     """A column as predicates use it: times as microseconds."""
+
+    def attribute(name: str) -> pa.ChunkedArray:
+        column = column_at(table, name)
+        if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+            return as_micros(column)
+        unsigned = pa.types.is_unsigned_integer(column.type)
+        return column.cast(pa.int64()) if unsigned else column
+
+    if (derived := derived_column(operand, attribute)) is not None:
+        return derived
     match operand:
         case ("attribute", name):
-            column = column_at(table, name)
-            if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
-                return as_micros(column)
-            unsigned = pa.types.is_unsigned_integer(column.type)
-            return column.cast(pa.int64()) if unsigned else column
+            return attribute(name)
         case ("end",):
             return _micros(table, job.end)
         case ("source",):
             return column_at(table, str(job.source)).cast(pa.string())
         case _:
-            return column_at(table, str(job.type))
+            return _as_text(column_at(table, str(job.type)))
 
 
 def _made(job: ReadJob, part: pa.Table, recipe: Recipe) -> pa.Array:
@@ -206,7 +227,25 @@ def _types(job: ReadJob, part: pa.Table) -> pa.Array:
         lengths = pc.list_value_length(column).fill_null(0)
         first = pc.if_else(pc.greater(lengths, 0), column, pa.scalar([None], column.type))
         column = pc.list_element(first, 0)
-    return column
+    return _as_text(column)
+
+
+def _distinct_types(column: pa.Array | pa.ChunkedArray) -> set[object]:
+    """The types that occur in a column; cheap for dictionaries, in which texts are read."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    found: set[object] = set()
+    for chunk in chunks:
+        if pa.types.is_dictionary(chunk.type):
+            values = chunk.dictionary
+        else:
+            values = _as_text(pc.unique(chunk.flatten() if pa.types.is_list(chunk.type) else chunk))
+        found.update(values.drop_null().to_pylist())
+    return found
+
+
+def _as_text(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """The types of events, which may be whole numbers."""
+    return column.cast(pa.string()) if pa.types.is_integer(column.type) else column
 
 
 def _ids(job: ReadJob, part: pa.Table) -> pa.Array:

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tocsin.runtime.program import Array
-from tocsin.runtime.read.parquet_columns import Moment, OpenFiles, column_at, fitted
+from tocsin.runtime.read.parquet_columns import Moment, OpenFiles, fitted
+from tocsin.runtime.rows.field_path import column_at
 from tocsin.runtime.rows.microseconds import as_micros
 
 HASHED = "tocsin_hashed"  # the columns of a row that its hash is made of, as one struct

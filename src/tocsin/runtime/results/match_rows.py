@@ -4,7 +4,7 @@
 |---|---|---|
 | `match_id` | string | identical on every run: derived from the pattern, the key and the events |
 | `pattern` | string | name of the subscription |
-| `key` | as in the input; a struct for several columns | the key the match belongs to; null without a key |
+| the key columns | as in the input, each under its own name | the key the match belongs to; none without a key |
 | `start`, `end` | timestamp | from the earliest start to the latest end of the constituents |
 | `constituents` | array of structs | the events, in the order of detection |
 | `variables` | map of strings | the values that the pattern's `$x` were bound to |
@@ -38,10 +38,38 @@ from tocsin.values import as_text
 MOMENT = pa.timestamp("us", tz="UTC")
 
 
+_ALWAYS = ("match_id", "pattern", "start", "end", "constituents", "variables")
+_SENT = ("what", "type", "value", "output", "delivered_at", "lost")
+_SOMETIMES = ("late", "rule_change", "detected_at")
+MATCH_COLUMNS = frozenset({*_ALWAYS, *_SENT, *_SOMETIMES})
+"""The columns of tables of matches that are no key columns."""
+
+
+def key_names(columns: Sequence[str], *, sends: bool) -> list[str]:
+    """The names of key columns in a table of matches: their own, with `_` appended where the table has such a column.
+
+    >>> key_names(["room", "start", "value"], sends=False)
+    ['room', 'start_', 'value']
+    """
+    taken = {*_ALWAYS, *_SOMETIMES, *(_SENT if sends else ())}
+    return [f"{name}_" if name in taken else name for name in columns]
+
+
+def keys_among(columns: Sequence[str]) -> list[str]:
+    """The key columns of a table of matches, which are those between `pattern` and `start`."""
+    return list(columns[columns.index("pattern") + 1 : columns.index("start")])
+
+
 def match_schema(
-    key: pa.DataType, attributes: pa.StructType | None, outputs: pa.StructType | None = None
+    keys: Sequence[pa.Field], attributes: pa.StructType | None, outputs: pa.StructType | None = None
 ) -> pa.Schema:
-    """The schema of a table of matches; `outputs` are the types of events that are sent, if any can be."""
+    """The schema of a table of matches.
+
+    Args:
+        keys: the key columns (see `key_names`).
+        attributes: those that constituents carry.
+        outputs: the types of events that are sent, if any can be.
+    """
     constituent = [
         pa.field("role", pa.string()),
         pa.field("type", pa.string()),
@@ -56,7 +84,7 @@ def match_schema(
         [
             pa.field("match_id", pa.string()),
             pa.field("pattern", pa.string()),
-            pa.field("key", key),
+            *keys,
             pa.field("start", MOMENT),
             pa.field("end", MOMENT),
             pa.field("constituents", pa.list_(pa.struct(constituent))),
@@ -76,7 +104,7 @@ def chosen_columns(there: Sequence[str], wanted: Sequence[str] | None) -> list[s
     if wanted is None:
         return list(there)
     if not wanted:
-        hint = "name some, as in columns=['key', 'start', 'end']"
+        hint = "name some, as in report=['start', 'end']"
         raise InputError("bad-option", "no column of the matches is wanted", hint=hint)
     for name in wanted:
         if name not in there:
@@ -137,9 +165,14 @@ def _of_detector(
         "start": pa.array(matches.start, pa.int64()).cast(MOMENT),
         "end": pa.array(matches.end, pa.int64()).cast(MOMENT),
     }
-    if names & {"match_id", "key"}:
-        keys, key = _keys(result, matches, schema.field("key").type)
-        columns["key"] = keys.take(pa.array(key))
+    key_columns = keys_among(schema.names)
+    if names & {"match_id", *key_columns}:
+        keys, key = _keys(result, matches, [schema.field(name).type for name in key_columns])
+        columns |= {
+            name: part.take(pa.array(key))
+            for name, part in zip(key_columns, keys, strict=True)
+            if name in names
+        }
     if names & OF_EVENTS:
         ids = result.events.column("id").take(_indices(leaves)).combine_chunks()
         copies = _copies(result, leaves)
@@ -201,7 +234,7 @@ def _match_ids(
     leaves: Leaves,
     ids: pa.Array,
     copies: Array | None,
-    keys: pa.Array,
+    keys: Sequence[pa.Array],
     key: Array,
 ) -> pa.Array:
     prefixes = [output.fingerprint]
@@ -215,20 +248,16 @@ def _match_ids(
     names = pa.array(leaves.names, pa.string()).take(pa.array(leaves.roles[timers]))
     members = hash_members(ids, copies, timers, names, leaves.times[timers])
     fold_paths(members, leaves.paths)
-    columns = keys.flatten() if pa.types.is_struct(keys.type) else [keys]
-    return match_ids(prefixes, which, hash_rows(columns, len(keys)), key, leaves.offsets, members)
+    # Without a key, matches have the ids that a key which is null would give them.
+    columns = list(keys) or [pa.nulls(int(key.max(initial=-1)) + 1, pa.string())]
+    return match_ids(prefixes, which, hash_rows(columns, len(columns[0])), key, leaves.offsets, members)
 
 
-def _keys(result: Result, matches: Matches, type: pa.DataType) -> tuple[pa.Array, Array]:
-    """The distinct keys of the matches, and the index of the key of each match."""
+def _keys(result: Result, matches: Matches, types: Sequence[pa.DataType]) -> tuple[list[pa.Array], Array]:
+    """The columns of the distinct keys of the matches, and the index of the key of each match."""
     numbers, key = np.unique(matches.key, return_inverse=True)
     columns = result.keys.take(numbers).columns
-    if not columns:
-        return pa.nulls(len(numbers), type), key
-    if not pa.types.is_struct(type):
-        return _typed(columns[0], type), key
-    parts = [_typed(column, field.type) for column, field in zip(columns, type, strict=True)]
-    return pa.StructArray.from_arrays(parts, fields=list(type)), key
+    return [_typed(column, type) for column, type in zip(columns, types, strict=True)], key
 
 
 def _typed(column: Column, type: pa.DataType) -> pa.Array:

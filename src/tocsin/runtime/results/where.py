@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tocsin.runtime.compiling import kernel
 from tocsin.runtime.program import EQ, FALSE, GE, GT, LE, LT, NE, TRUE, UNKNOWN, Array, travelling
 from tocsin.runtime.results.constituents import Leaves
-from tocsin.runtime.rows.value_numbers import Interned
-from tocsin.values import Relation, Value
+from tocsin.runtime.rows.value_numbers import Interned, Values
+from tocsin.values import Relation, canonical, like, read_constant
 
 _RELATIONS = {
     Relation.EQ: EQ,
@@ -26,7 +25,7 @@ _RELATIONS = {
     Relation.GT: GT,
     Relation.GE: GE,
 }
-_MISSING, _NAN = -1, -2  # numbers of values that have no rank
+_CODES = {True: TRUE, False: FALSE, None: UNKNOWN}
 
 
 class _Operand(NamedTuple):
@@ -39,67 +38,89 @@ class _Operand(NamedTuple):
 def matches_that_hold(condition: tuple[Any, ...], events: pa.Table, leaves: Leaves) -> Array:
     """The numbers of the matches for which a condition is true."""
     interned = Interned()
+    condition = _with_times(condition, events)
     operands = {
-        _name(operand): _operand(operand, events, leaves, interned) for operand in _operands(condition)
+        _name(operand): _operand(operand, events, leaves, interned) for operand in operands_of(condition)
     }
-    kinds, ranks = interned.arrays()
-    return np.flatnonzero(_truth(condition, operands, kinds, ranks) == TRUE)
+    return np.flatnonzero(_truth(condition, operands, interned, interned.arrays()) == TRUE)
 
 
-def _operands(condition: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+def _with_times(condition: tuple[Any, ...], events: pa.Table) -> tuple[Any, ...]:
+    """The condition with the constants that are compared with times read as times."""
+    match condition:
+        case ("compare", relation, ("role", _, name) as left, ("literal", constant)):
+            type = events.schema.field(travelling("field", name)).type
+            among_times = pa.types.is_timestamp(type) or pa.types.is_date(type)
+            return ("compare", relation, left, ("literal", read_constant(constant, among_times)))
+        case ("compare", *_):
+            return condition
+        case (word, *parts):
+            return (word, *(_with_times(part, events) for part in parts))
+        case _:
+            return condition
+
+
+def operands_of(condition: tuple[Any, ...]) -> list[tuple[Any, ...]]:
     """All operands of the comparisons in a condition."""
     if condition[0] == "compare":
         return list(condition[2:])
-    return [operand for part in condition[1:] for operand in _operands(part)]
+    if condition[0] in ("null", "like"):
+        return [condition[1]]
+    return [operand for part in condition[1:] for operand in operands_of(part)]
 
 
 def _name(operand: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The identity of an operand. It includes the type, because Python treats 1 and True as equal."""
-    return (*operand, type(operand[-1]))
+    """The identity of an operand, which has the type too: 1, 1.0 and True are equal in Python, and NaN is not."""
+    *place, last = operand
+    return (*place, type(last), canonical(last))
 
 
 def _operand(operand: tuple[Any, ...], events: pa.Table, leaves: Leaves, interned: Interned) -> _Operand:
     matches = len(leaves.offsets) - 1
     if operand[0] == "literal":
-        return _Operand(np.arange(matches + 1), np.full(matches, _number(operand[1], interned), np.int64))
+        return _Operand(np.arange(matches + 1), np.full(matches, interned.number(operand[1]), np.int64))
     _, role, name = operand
     named = np.array([known == role for known in leaves.names], np.bool_)
     own = named[leaves.roles] & (leaves.refs >= 0)
     values = events.column(travelling("field", name)).take(pa.array(leaves.refs[own])).combine_chunks()
     before = np.concatenate([[0], np.cumsum(own)])
-    return _Operand(before[leaves.offsets], _numbers(values, interned))
-
-
-def _number(value: Value, interned: Interned) -> int:
-    return _NAN if isinstance(value, float) and value != value else interned.number(value)
-
-
-def _numbers(values: pa.Array, interned: Interned) -> Array:
-    if not pa.types.is_floating(values.type):
-        return interned.column(values).astype(np.int64)
-    # NaN is a value, but neither equal to nor ordered with any other.
-    none = pc.is_nan(values).fill_null(False)
-    numbers = interned.column(pc.if_else(none, pa.scalar(None, values.type), values)).astype(np.int64)
-    numbers[none.to_numpy(zero_copy_only=False)] = _NAN
-    return numbers
+    return _Operand(before[leaves.offsets], interned.column(values).astype(np.int64))
 
 
 def _truth(
-    condition: tuple[Any, ...], operands: dict[tuple[Any, ...], _Operand], kinds: Array, ranks: Array
+    condition: tuple[Any, ...], operands: dict[tuple[Any, ...], _Operand], interned: Interned, ranked: Values
 ) -> Array:
     match condition[0]:
         case "and" | "or" as joint:
-            parts = np.stack([_truth(part, operands, kinds, ranks) for part in condition[1:]])
+            parts = np.stack([_truth(part, operands, interned, ranked) for part in condition[1:]])
             decisive, other = (FALSE, TRUE) if joint == "and" else (TRUE, FALSE)
             joined = np.where((parts == UNKNOWN).any(axis=0), UNKNOWN, other)
             return np.where((parts == decisive).any(axis=0), decisive, joined)
         case "not":
-            return np.array([TRUE, FALSE, UNKNOWN])[_truth(condition[1], operands, kinds, ranks)]
+            return np.array([TRUE, FALSE, UNKNOWN])[_truth(condition[1], operands, interned, ranked)]
         case "compare":
             left, right = (operands[_name(operand)] for operand in condition[2:])
-            return _compare(_RELATIONS[Relation(condition[1])], *left, *right, kinds, ranks)  # type: ignore[no-any-return]
+            return _compare(_RELATIONS[Relation(condition[1])], *left, *right, *ranked)  # type: ignore[no-any-return]
+        case "null":
+            own = operands[_name(condition[1])]
+            return _of_all(own.offsets, np.where(own.numbers < 0, TRUE, FALSE))
+        case "like":
+            own = operands[_name(condition[1])]
+            of_value = [_CODES[like(value, condition[2])] for value in interned.values]
+            # The last is for values that are missing.
+            found = np.array([*of_value, UNKNOWN], np.int64)[own.numbers]
+            return _of_all(own.offsets, found)
         case other:
             raise TypeError(f"unknown condition {other!r}")
+
+
+def _of_all(offsets: Array, truths: Array) -> Array:
+    """The truth for all values of each match; unknown if there is none."""
+    false, unknown = (
+        np.diff(np.concatenate([[0], np.cumsum(truths == truth)])[offsets]) for truth in (FALSE, UNKNOWN)
+    )
+    found = np.where(false > 0, FALSE, np.where(unknown > 0, UNKNOWN, TRUE))
+    return np.where(np.diff(offsets) == 0, UNKNOWN, found)
 
 
 @kernel
@@ -126,13 +147,8 @@ def _compare(relation, left_offsets, left, right_offsets, right, kinds, ranks): 
 @kernel
 def _pair(relation, a, b, kinds, ranks):  # type: ignore[no-untyped-def]
     """One comparison; see `values.compare`."""
-    if a == _MISSING or b == _MISSING:
+    if a < 0 or b < 0:
         return UNKNOWN
-    if a == _NAN or b == _NAN:
-        if relation in (EQ, NE):
-            return TRUE if relation == NE else FALSE
-        number = kinds[max(a, b)] == 1 if max(a, b) >= 0 else True
-        return FALSE if number else UNKNOWN
     if kinds[a] != kinds[b]:
         if relation in (EQ, NE):
             return TRUE if relation == NE else FALSE

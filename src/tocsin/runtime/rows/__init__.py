@@ -1,6 +1,7 @@
 """Keys, order, identity and hashes of event rows."""
 
 DOORS = (
+    "field_path",
     "keys",
     "microseconds",
     "signatures",

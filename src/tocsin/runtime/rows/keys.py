@@ -10,7 +10,7 @@ import pyarrow as pa
 from tocsin.runtime.compiling import kernel
 from tocsin.runtime.program import Array
 from tocsin.runtime.rows.value_numbers import Column
-from tocsin.values import kind
+from tocsin.values import identity
 
 _SPREAD = 4  # whole numbers that span at most this many times their count are looked up in a table, others are hashed
 
@@ -67,7 +67,7 @@ def _codes(column: Column) -> tuple[Array, Column]:
     """A number for each value, in order of appearance, and the values by number."""
     if isinstance(column, list):
         numbers: dict[tuple[str, object], int] = {}
-        own = [numbers.setdefault((kind(value), value), len(numbers)) for value in column]
+        own = [numbers.setdefault(identity(value), len(numbers)) for value in column]
         return np.array(own, np.int64), [value for _, value in numbers]
     plain = _plain(column)
     if pa.types.is_integer(plain.type) and not plain.null_count and len(plain):
@@ -105,7 +105,17 @@ def _concatenated(before: Column, column: Column) -> Column:
 def _plain(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    return equal_alike(column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column)
+
+
+def equal_alike(column: pa.Array) -> pa.Array:
+    """The column with equal values written alike: one zero and one NaN."""
+    if not pa.types.is_floating(column.type):
+        return column
+    numbers = column.to_numpy(zero_copy_only=False) + 0.0
+    numbers[np.isnan(numbers)] = np.nan
+    missing = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
+    return pa.array(numbers, column.type, mask=missing)
 
 
 def _item(column: Column, number: int) -> Any:

@@ -1,4 +1,4 @@
-"""Sorting events by key and then in the total order: end, start, unique id."""
+"""Sorting events by key and then in the total order: end, start, the order in their source if it is known, unique id."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ _DIGIT = 11  # bits per pass: the counts of 2048 digits stay in the first-level 
 
 
 def total_order(
-    codes: Array, keys: int, start: Array, end: Array, ids: pa.Array | Array | None
+    codes: Array,
+    keys: int,
+    start: Array,
+    end: Array,
+    ids: pa.Array | Array | None,
+    given: pa.Array | None = None,
 ) -> tuple[Array, Array, bool]:
     """The rows sorted by key and in the total order within each key, where each key begins, and whether any are tied.
 
-    Rows usually arrive in order of time, so that grouping them by key is all there is to do.
+    Rows usually arrive in order of time, so that grouping them by key is all there is to do. `given` is a column that
+    orders rows of the same time before their ids do.
     """
     order, offsets = bucket(codes, keys)
     ties = bool(_sort_by_end(order, offsets, end))
@@ -27,7 +33,8 @@ def total_order(
         tied = order[places]
         # Ties of one run are adjacent, and runs come in the order of key and end.
         run = np.cumsum(np.concatenate([[False], _differ(codes, tied) | _differ(end, tied)]))
-        order[places] = tied[np.lexsort((_ranks(ids, tied), start[tied], run))]
+        within = [_ranks(ids, tied)] if given is None else [_ranks(ids, tied), _ranks(given, tied)]
+        order[places] = tied[np.lexsort((*within, start[tied], run))]
     return order, offsets, ties
 
 

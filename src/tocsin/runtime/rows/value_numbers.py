@@ -1,19 +1,21 @@
-"""Compared values as small numbers: equal values share a number, and ranks order those of a kind."""
+"""Compared values as small numbers, with ranks that order those of a kind as `values.compare` does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from tocsin.runtime.program import Array
-from tocsin.values import Value, kind
+from tocsin.runtime.rows.microseconds import DAY, as_micros
+from tocsin.values import Time, Value, canonical, kind, sort_key
 
 Column: TypeAlias = "pa.Array | pa.ChunkedArray | list[Value]"  # a list may hold values of several kinds
-_KINDS = ("bool", "number", "string")  # in the order of their names
+_KINDS = ("bool", "number", "string", "time")  # in the order of their names
 
 
 class Values(NamedTuple):
@@ -25,16 +27,21 @@ class Values(NamedTuple):
 
 @dataclass
 class Interned:
-    """The values seen so far, by number. A number stands for the same value as long as this object lives."""
+    """The values seen so far, by number. A number stands for the same value as long as this object lives.
+
+    Values that are written differently have different numbers, so that what a variable was bound to does not depend on other
+    rows; if they are equal, as 1 and 1.0 are, they have the same rank.
+    """
 
     values: list[Value] = field(default_factory=list)
-    _numbers: dict[tuple[str, Value], int] = field(default_factory=dict)
+    _numbers: dict[tuple[type, Value], int] = field(default_factory=dict)
 
     def number(self, value: Value) -> int:
         """The number of a value, -1 for a missing one."""
         if value is None:
             return -1
-        known = self._numbers.setdefault((kind(value), value), len(self.values))
+        value = canonical(value)
+        known = self._numbers.setdefault((type(value), value), len(self.values))
         if known == len(self.values):
             self.values.append(value)
         return known
@@ -57,17 +64,39 @@ class Interned:
         """Kinds and ranks for the kernel."""
         kinds = np.array([_KINDS.index(kind(value)) for value in self.values], np.int64)
         ranks = np.zeros(len(self.values), np.int64)
-        for code in range(len(_KINDS)):
-            own = [number for number, k in enumerate(kinds) if k == code]
-            own.sort(key=lambda number: self.values[number])  # type: ignore[arg-type,return-value]  # one kind, so ordered
-            ranks[own] = np.arange(len(own))
+        for code in np.unique(kinds).tolist():
+            own = np.flatnonzero(kinds == code)
+            ranks[own] = _ranks([self.values[number] for number in own.tolist()])
         return Values(kinds, ranks)
 
 
+def _ranks(values: list[Value]) -> Array:
+    """Ranks of values of one kind, none of which is written twice."""
+    types = set(map(type, values))
+    if types == {float}:
+        # Sorts NaN last.
+        return np.unique(np.array(values, np.float64), return_inverse=True)[1]
+    ranks = np.empty(len(values), np.int64)
+    if len(types) == 1:
+        order = sorted(range(len(values)), key=lambda number: values[number])  # type: ignore[arg-type,return-value]
+        ranks[order] = np.arange(len(values))
+        return ranks
+    keys = [sort_key(value) for value in values]
+    order = sorted(range(len(values)), key=lambda number: keys[number])
+    ranks[order] = np.cumsum([0, *(keys[a] != keys[b] for a, b in pairwise(order))])
+    return ranks
+
+
 def _plain(array: pa.Array) -> Iterable[Value]:
-    """The values as plain Python values; times become ISO text, decimals floats."""
-    if pa.types.is_temporal(array.type):
+    """The values as Python values; a time of day becomes ISO text, and a duration the number of its microseconds."""
+    type = array.type
+    if pa.types.is_date(type):
+        days = array.cast(pa.date32()).cast(pa.int32()).to_pylist()
+        return [None if day is None else Time(day * DAY) for day in days]
+    if pa.types.is_timestamp(type):
+        return [None if micros is None else Time(micros) for micros in as_micros(array).to_pylist()]
+    if pa.types.is_time(type):
         return [None if v is None else v.isoformat() for v in array.to_pylist()]
-    if pa.types.is_decimal(array.type):
-        return [None if v is None else float(v) for v in array.to_pylist()]
+    if pa.types.is_duration(type):
+        return array.cast(pa.duration("us")).cast(pa.int64()).to_pylist()  # type: ignore[no-any-return]
     return array.to_pylist()  # type: ignore[no-any-return]

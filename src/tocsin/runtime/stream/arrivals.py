@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from tocsin.runtime.batch.partition import bits_of, numbers
 from tocsin.runtime.predicates.lookup import WorkerLookup, with_bits, without_compared
 from tocsin.runtime.program import Array
+from tocsin.runtime.read.unreadable import unreadable_event
 from tocsin.runtime.transport.pack import pack_table, to_ipc, units
 
 EVENTS, MARKS, AHEAD, CHANGES = range(4)  # kinds of packed values
@@ -67,6 +68,8 @@ def pack_arrivals(job: ArrivalJob, batches: Iterable[pa.RecordBatch]) -> Iterato
             if clock := pc.max(table.column("clock")).as_py():
                 marks.append(_mark(None, np.empty(0, np.int64), False, clock))
             events = table.filter(pc.invert(beats)).drop_columns(["clock"])
+        if "unreadable" in events.column_names:
+            events = _readable(job, events)
         if "ahead" in table.column_names:
             far = pc.fill_null(events.column("ahead"), False)
             events = events.drop_columns(["ahead"])
@@ -81,6 +84,20 @@ def pack_arrivals(job: ArrivalJob, batches: Iterable[pa.RecordBatch]) -> Iterato
         yield from _sent(job, EVENTS, _relevant(job, events))
     if marks:
         yield _to_all(MARKS, to_ipc(pa.Table.from_batches(marks, MARK_COLUMNS)), job.shards)
+
+
+def _readable(job: ArrivalJob, rows: pa.Table) -> pa.Table:
+    """The rows that are events; one that is not and that a pattern looks at, or that has no type, raises an error."""
+    reasons = rows.column("unreadable")
+    if reasons.null_count == len(reasons):
+        return rows.drop_columns(["unreadable"])
+    bad = rows.filter(reasons.is_valid())
+    typeless = bad.filter(bad.column("type").is_null())
+    others = bad.drop_columns([name for name in ("ahead", "source") if name in bad.column_names])
+    for found in (typeless, _relevant(job, others)):
+        if found.num_rows:
+            raise unreadable_event(found.column("unreadable")[0].as_py())
+    return rows.filter(reasons.is_null()).drop_columns(["unreadable"])
 
 
 def _relevant(job: ArrivalJob, events: pa.Table) -> pa.Table:

@@ -16,6 +16,7 @@ A checkpoint holds the book of rules in this layout (see `runtime.encoding`), ki
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,9 +27,17 @@ from tocsin.runtime.encoding import decode, encode
 
 ACTIONS = ("add", "remove", "replace")
 KEPT = 1000  # decisions kept in the history
+MAX_BYTES = 262_144  # of the file of a change, which is refused unread if it has more
+MAX_NAME = 100  # bytes of the name of a rule
+MAX_NUMBER = (1 << 63) - 1
+MAX_MESSAGE = 1_000  # characters of the reason of a refusal
 VERSION = 3  # of the layout of a book
 _KIND = "rules"
-_KEYS = ("number", "action", "name", "language", "text", "matches", "take", "options")
+# The last line is what is known of a rule: it goes with its matches where they are written, and not into the book.
+_KEYS = (
+    *("number", "action", "name", "language", "text", "matches", "take", "options"),
+    *("description", "severity", "tags", "quiet"),
+)
 _NAME = re.compile(r"[^\W_][\w.\- ]*")
 _HINT = '{"action": "add", "name": "Fire", "text": "[Smoke];[Heat]"}'
 
@@ -92,19 +101,47 @@ def read_book(data: bytes) -> Book:
 
 
 def read_change(data: str) -> Change:
-    """The change in a row: `{"file": …, "content": …}` from a folder, or the columns of a table."""
+    """The change in a row: the columns of a table, or a file of a folder.
+
+    A file is `{"file": its name, "data": its bytes in base 64}`, or `{"file": …, "size": …}` if it is too large to be read.
+    """
+    if len(data) > 2 * MAX_BYTES:
+        raise _too_long(len(data))
     found = _object(data)
-    if set(found) != {"file", "content"}:
+    if set(found) not in ({"file", "data"}, {"file", "size"}):
         return _change(found)
     file = str(found["file"])
-    digits = re.match(r"\d+", file)
+    digits = re.match(r"[0-9]+", file)
     if digits is None:
         message = f"the name of {file} does not begin with a number"
         raise InputError("bad-change", message, hint="call it 0001.json: changes are made in this order")
     try:
-        return _change({**_object(str(found["content"])), "number": int(digits[0])})
+        if "size" in found:
+            raise _too_long(found["size"])
+        text = _text(base64.b64decode(found["data"]))
+        return _change({**_object(text), "number": int(digits[0])})
     except InputError as problem:
         raise InputError(problem.code, f"{file}: {problem.message}", hint=problem.hint) from None
+
+
+def file_change(name: str, data: bytes) -> str:
+    """A file of a folder as a row that `read_change` reads."""
+    if len(data) > MAX_BYTES:
+        return json.dumps({"file": name, "size": len(data)})
+    return json.dumps({"file": name, "data": base64.b64encode(data).decode()})
+
+
+def _too_long(size: int) -> InputError:
+    message = f"this change has {size:,} bytes; the limit is {MAX_BYTES:,}"
+    return InputError("too-long", message, hint="make several rules of it")
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        message = f"this is not text in UTF-8: byte {problem.start:,} is none of it"
+        raise InputError("bad-change", message) from None
 
 
 def _change(found: Mapping[str, Any]) -> Change:
@@ -113,23 +150,28 @@ def _change(found: Mapping[str, Any]) -> Change:
             hint = did_you_mean(key, _KEYS)
             raise InputError("bad-change", f"a change has no {key!r}", hint=hint)
     number, action, name = found.get("number"), found.get("action"), found.get("name")
-    if not isinstance(number, int):
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= MAX_NUMBER:
         raise InputError(
-            "bad-change", "a change has no number", hint="a whole number, each larger than the last"
+            "bad-change",
+            "a change has no number, or one that is too large",
+            hint=f"a whole number up to {MAX_NUMBER}, each larger than the last",
         )
     if action not in ACTIONS:
         raise InputError("bad-change", f"a change cannot be {action!r}", hint="one of " + ", ".join(ACTIONS))
     if not isinstance(name, str) or not name:
         raise InputError("bad-change", "a change names no rule", hint=_HINT)
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name) or len(name.encode()) > MAX_NAME:
         # Names of rules are used as names of folders.
-        raise InputError("bad-change", f"no rule can be called {name!r}", hint="letters, digits, - and _")
+        hint = f"letters, digits, - and _, in at most {MAX_NAME} bytes"
+        raise InputError("bad-change", f"no rule can be called {name[:40]!r}", hint=hint)
     return Change(number, action, name, None if action == "remove" else _rule(name, found))
 
 
 def _object(data: str) -> dict[str, Any]:
     try:
         found = json.loads(data)
+    except RecursionError:
+        raise InputError("bad-change", "this is no change: it is nested too deeply", hint=_HINT) from None
     except ValueError as problem:
         raise InputError("bad-change", f"this is no change: {problem}", hint=_HINT) from None
     if not isinstance(found, dict):
@@ -138,9 +180,15 @@ def _object(data: str) -> dict[str, Any]:
 
 
 def _rule(name: str, found: Mapping[str, Any]) -> Rule:
-    for key in ("text", "language", "matches", "take"):
+    for key in ("text", "language", "matches", "take", "description", "severity"):
         if not isinstance(found.get(key, ""), str):
             raise InputError("bad-change", f"{key} is no text", hint=_HINT)
+    tags = found.get("tags", [])
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise InputError("bad-change", "tags are no list of texts", hint='"tags": ["fire", "night"]')
+    quiet = found.get("quiet", 1)
+    if isinstance(quiet, bool) or not isinstance(quiet, int | float) or quiet <= 0:
+        raise InputError("bad-change", "quiet is no number of seconds", hint='"quiet": 3600')
     if not found.get("text", "").strip():
         raise InputError("bad-change", f"there is no text of the rule {name!r}", hint=_HINT)
     options = found.get("options", {})
@@ -166,10 +214,10 @@ def changed(rules: Sequence[Rule], change: Change, version: int) -> tuple[Rule, 
     names = [rule.name for rule in rules]
     if change.action == "add" and change.name in names:
         message = f"there is a rule {change.name!r} already"
-        raise InputError("rule-there", message, hint="replace it, or give the new one another name")
+        raise InputError("duplicate-name", message, hint="replace it, or give the new one another name")
     if change.action != "add" and change.name not in names:
         hint = did_you_mean(change.name, names, "there are no rules")
-        raise InputError("no-rule", f"there is no rule {change.name!r}", hint=hint)
+        raise InputError("unknown-rule", f"there is no rule {change.name!r}", hint=hint)
     if change.rule is None:
         return tuple(rule for rule in rules if rule.name != change.name)
     new = change.rule._replace(since=version)

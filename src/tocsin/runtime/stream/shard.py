@@ -17,20 +17,20 @@ import pyarrow.compute as pc
 from tocsin.errors import InputError
 from tocsin.runtime import encoding
 from tocsin.runtime import state as states
-from tocsin.runtime.batch.partition import batch_of, bits_of, numbers, with_copies
+from tocsin.runtime.batch.partition import batch_of, bits_of, given_order, numbers, with_copies
 from tocsin.runtime.feed import Batch, ByKey, feed, fitting
 from tocsin.runtime.kernels.registry import kernel_named
 from tocsin.runtime.moments import NEVER
 from tocsin.runtime.next_state import restricted
 from tocsin.runtime.predicates.at_decision import answered, asked_for
 from tocsin.runtime.program import Array, Plan, from_bytes
-from tocsin.runtime.results.match_rows import MOMENT, to_arrow
+from tocsin.runtime.results.match_rows import MOMENT, keys_among, to_arrow
 from tocsin.runtime.rows.keys import Keys, numbered
 from tocsin.runtime.rows.total_order import total_order
 from tocsin.runtime.state import State
 from tocsin.runtime.transport.pack import hash_keys
 
-VERSION = 6  # of the layout of a memory as bytes
+VERSION = 7  # of the layout of a memory as bytes
 _KIND = "memory"
 
 
@@ -231,7 +231,10 @@ def late_rows(late: pa.Table, schema: pa.Schema) -> pa.Table:
     fields = list(constituents.value_type)
     parts = [own[f.name].cast(f.type) if f.name in own else pa.nulls(count, f.type) for f in fields]
     rows = {
-        "key": _key_column(late, schema.field("key").type),
+        **{
+            name: late.column(f"key{number}").combine_chunks()
+            for number, name in enumerate(keys_among(schema.names))
+        },
         "start": own["start"],
         "end": own["end"],
         "constituents": pa.ListArray.from_arrays(
@@ -241,17 +244,6 @@ def late_rows(late: pa.Table, schema: pa.Schema) -> pa.Table:
     }
     columns = [rows[f.name].cast(f.type) if f.name in rows else pa.nulls(count, f.type) for f in schema]
     return pa.table(columns, schema=schema)
-
-
-def _key_column(events: pa.Table, type: pa.DataType) -> pa.Array:
-    parts = [name for name in events.column_names if name.startswith("key") and name[3:].isdigit()]
-    if not parts:
-        return pa.nulls(events.num_rows, type)
-    columns = [events.column(f"key{number}").combine_chunks() for number in range(len(parts))]
-    if not pa.types.is_struct(type):
-        return columns[0].cast(type)
-    cast = [column.cast(field.type) for column, field in zip(columns, type, strict=True)]
-    return pa.StructArray.from_arrays(cast, fields=list(type))
 
 
 def shown(moment: int) -> str:
@@ -266,7 +258,8 @@ def _batch(plan: Plan, events: pa.Table, known: Keys, keys: int) -> Batch:
         codes, names = numbered(known, list(_key_columns(events, keys)))
     end = numbers(events, "end")
     start = numbers(events, "start") if "start" in events.column_names else end
-    order, offsets, _ = total_order(codes, names.size, start, end, events.column("id").combine_chunks())
+    ids = events.column("id").combine_chunks()
+    order, offsets, _ = total_order(codes, names.size, start, end, ids, given_order(events))
     events = with_copies(events, order, codes, end)
     if "copy" not in events.column_names:
         # The state holds events of several batches in one table, and another batch may have copies.

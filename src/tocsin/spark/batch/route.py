@@ -13,12 +13,14 @@ from typing import NamedTuple
 
 from pyspark.sql import DataFrame
 
-from tocsin.errors import InputError
+from tocsin.errors import InputError, counted
 from tocsin.runtime.read.parquet_events import ReadJob
 from tocsin.spark.batch.co_located import together
 from tocsin.spark.batch.run import detect_by_key, detect_by_time, detect_in_place, detect_read, prepared_rows
-from tocsin.spark.events.arrow_predicates import SPARK_WORDS, Lookup, lookup_of
+from tocsin.spark.events.arrow_predicates import Lookup, are_many, lookup_of
+from tocsin.spark.parquet.read_plan import plan_reading
 from tocsin.spark.query import Query, Refusal
+from tocsin.spark.session.advice import advice
 
 CHUNKS = "parquet in chunks"
 PARTITIONED = "already partitioned"
@@ -37,6 +39,7 @@ class Route:
     name: str
     summary: str
     refused: tuple[tuple[str, str], ...] = ()  # every faster route, and why it does not apply
+    advice: str | None = None  # settings of the session that would make it faster, and what they bring
 
     def why_not(self, name: str) -> str | None:
         """Why a route was not taken; None for this one and for slower ones."""
@@ -44,7 +47,11 @@ class Route:
 
     def __str__(self) -> str:
         return "\n".join(
-            [f"{self.name}: {self.summary}", *(f"  not {name}: {why}" for name, why in self.refused)]
+            [
+                f"{self.name}: {self.summary}",
+                *(f"  not {name}: {why}" for name, why in self.refused),
+                *([] if self.advice is None else [f"  {self.advice}"]),
+            ]
         )
 
 
@@ -61,18 +68,13 @@ class Choice:
     def reading(self) -> ReadJob | Refusal:
         """How tasks read the files of the events, or why they cannot."""
         files = self.query.files
-        return (
-            Refusal("the events are not given as Parquet files")
-            if files is None
-            else files.reading(self.query)
-        )
+        return plan_reading(self.query.table, self.query) if files is None else files.reading(self.query)
 
     @cached_property
     def lookup(self) -> Lookup | Refusal:
         """The predicates in a form that can be looked up, if there are many."""
-        words = self.query.compiled.plan.words
-        if words <= SPARK_WORDS:
-            return Refusal(f"Spark answers up to {64 * SPARK_WORDS} predicates itself, which is faster")
+        if not are_many(self.query.compiled):
+            return Refusal("Spark answers so few predicates itself, which is faster")
         return lookup_of(self.query)
 
     @property
@@ -117,7 +119,8 @@ class Choice:
             if isinstance(served, Refusal):
                 refused.append((one.name, served.reason))
             else:
-                return Route(one.name, served, tuple(refused))
+                told = advice(self.query.spark, converts_rows=one.run is not _run_read)
+                return Route(one.name, served, tuple(refused), told)
         raise _cannot_cut(dict(refused))
 
     def matches(self) -> DataFrame:
@@ -165,7 +168,8 @@ def _chunks(choice: Choice) -> str | Refusal:
     if isinstance(reading, Refusal):
         return reading
     if reading.layout is not None:
-        return f"tasks read Parquet files in {len(reading.layout.chunks)} chunks of time, and detect there; no event travels"
+        chunks = counted(len(reading.layout.chunks), "chunk")
+        return f"tasks read Parquet files in {chunks} of time, and detect there; no event travels"
     if query.cut == "key":
         return Refusal("cut='key' is asked for")
     if query.longest is None:

@@ -32,7 +32,14 @@ from tocsin.runtime.transport.time_chunks import pack_by_time
 from tocsin.spark.batch.shard_numbers import shard_places
 from tocsin.spark.batch.time_cuts import cut_moments
 from tocsin.spark.events.arrow_predicates import Lookup, asked_columns
-from tocsin.spark.events.prepare import is_relevant, is_unreadable, prepare, readable, without_length
+from tocsin.spark.events.prepare import (
+    has_no_type,
+    is_relevant,
+    is_unreadable,
+    prepare,
+    readable,
+    without_length,
+)
 from tocsin.spark.events.worker_job import worker_job
 from tocsin.spark.query import Query
 
@@ -42,7 +49,12 @@ def prepared_rows(query: Query, lookup: Lookup | None) -> DataFrame:
     if lookup is None:
         return without_length(_answered(query), query.columns)
     prepared = prepare(query, asked=asked_columns(lookup, query))
-    used = prepared.drop("unreadable") if query.all_relevant else readable(prepared, query.unreadable)
+    if query.all_relevant:
+        used = prepared.drop("unreadable")
+    elif query.unreadable == "fail":
+        used = prepared  # where predicates are looked up, it is known which rows matter
+    else:
+        used = readable(prepared, query.unreadable)
     return without_length(used, query.columns)
 
 
@@ -50,8 +62,10 @@ def _answered(query: Query) -> DataFrame:
     """Return the relevant rows with their bits. Spark drops irrelevant rows before it prepares anything."""
     if query.all_relevant:
         return prepare(query).drop("unreadable")
-    asked, problem = is_relevant(query), is_unreadable(query)
-    used = query.table.where(asked | problem if query.unreadable == "fail" else asked & ~problem)
+    asked = is_relevant(query)
+    # What is missing matters only in rows that a pattern looks at.
+    wanted = asked | has_no_type(query) if query.unreadable == "fail" else asked & ~is_unreadable(query)
+    used = query.table.where(wanted)
     return readable(prepare(replace(query, events=used)), query.unreadable)
 
 
@@ -71,7 +85,7 @@ def detect_by_key(query: Query, lookup: Lookup | None, rows: DataFrame) -> DataF
     pack: Callable[..., object] = partial(pack_by_key, shards, job.keys)
     if lookup is not None:
         pack = partial(pack_found_by_key, _asked(lookup), shards, job.keys)
-    packed = rows.mapInArrow(pack, from_arrow_schema(PACKED))  # type: ignore[arg-type]
+    packed = rows.mapInArrow(_noting(query, lookup, pack), from_arrow_schema(PACKED))  # type: ignore[arg-type]
     return detect_packed(packed, job, schema, shards)
 
 
@@ -83,7 +97,7 @@ def detect_by_time(query: Query, lookup: Lookup | None, rows: DataFrame, overlap
     pack: Callable[..., object] = partial(pack_by_time, overlap, moments)
     if lookup is not None:
         pack = partial(pack_found_by_time, _asked(lookup), overlap, moments)
-    packed = bounded.mapInArrow(pack, from_arrow_schema(PACKED))  # type: ignore[arg-type]
+    packed = bounded.mapInArrow(_noting(query, lookup, pack), from_arrow_schema(PACKED))  # type: ignore[arg-type]
     return detect_packed(packed, job, schema, shards, chunks=True)
 
 
@@ -94,9 +108,16 @@ def detect_read(query: Query, reading: ReadJob) -> DataFrame:
         job = job._replace(predicates=pickle.dumps(reading.predicates, protocol=5))
     count = len(reading.tasks if reading.layout is None else reading.layout.chunks)
     tasks = query.spark.range(0, count, 1, max(1, count))
+    seen = query.types_seen
     if reading.layout is not None:
-        return tasks.mapInArrow(partial(detect_laid_out, reading, job), from_arrow_schema(schema))
-    packed = tasks.mapInArrow(partial(read_events, reading), from_arrow_schema(PACKED))
+        detect: Callable[..., object] = partial(detect_laid_out, reading, job)
+        if seen is not None:
+            detect = seen.reading(detect_laid_out, reading, count, job)
+        return tasks.mapInArrow(detect, from_arrow_schema(schema))  # type: ignore[arg-type]
+    read: Callable[..., object] = partial(read_events, reading)
+    if seen is not None:
+        read = seen.reading(read_events, reading, count)
+    packed = tasks.mapInArrow(read, from_arrow_schema(PACKED))  # type: ignore[arg-type]
     return detect_packed(packed, job, schema, reading.shards, chunks=reading.overlap is not None)
 
 
@@ -124,6 +145,14 @@ def _job(query: Query, lookup: Lookup | None) -> tuple[Job, pa.Schema]:
     return (
         job if lookup is None else job._replace(predicates=pickle.dumps(lookup.index, protocol=5))
     ), schema
+
+
+def _noting(query: Query, lookup: Lookup | None, pack: Callable[..., object]) -> Callable[..., object]:
+    """Return the packing of rows, with a report of the types that occur if somebody asks and Spark computed the bits."""
+    if query.types_seen is None or lookup is not None:
+        return pack
+    found: Callable[..., object] = query.types_seen.packing(pack, query.compiled.plan.words)
+    return found
 
 
 def _asked(lookup: Lookup) -> WorkerLookup:

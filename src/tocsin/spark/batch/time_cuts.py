@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from tocsin.runtime.transport.time_chunks import BOUNDS
+from tocsin.spark.events.naming import names_at
 from tocsin.spark.parquet.row_groups import CannotReadError, footers, local_files, row_groups
 from tocsin.spark.parquet.time_layout import even_cuts, moment_of
 from tocsin.spark.query import Query
@@ -41,8 +42,11 @@ def _told_by_files(query: Query, chunks: int, overlap: int) -> Sequence[int] | N
         return None
     try:
         files = local_files(events)
-        groups = row_groups(footers(files[:: len(files) // _FILES + 1]), events.schema, [name], name)
-        cuts = even_cuts(groups, moment_of(name, events.schema, columns.time_unit), chunks, overlap)
+        outermost = [(names_at(events.schema, name) or (name,))[0]]
+        groups = row_groups(footers(files[:: len(files) // _FILES + 1]), events.schema, outermost, name)
+        cuts = even_cuts(
+            groups, moment_of(name, events.schema, columns.time_unit, query.time_zone), chunks, overlap
+        )
     except CannotReadError:
         return None
     return cuts or None

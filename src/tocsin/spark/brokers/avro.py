@@ -26,7 +26,7 @@ try:
     from fastavro.schema import SchemaParseException, UnknownType
 except ImportError as missing:
     raise SetupError(
-        "no-avro",
+        "missing-package",
         "Avro needs the package fastavro, which is not installed",
         hint="pip install 'tocsin[brokers]'",
     ) from missing

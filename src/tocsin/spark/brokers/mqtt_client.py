@@ -35,7 +35,7 @@ try:
     from paho.mqtt.subscribeoptions import SubscribeOptions
 except ImportError as missing:
     raise SetupError(
-        "no-mqtt",
+        "missing-package",
         "MQTT needs the package paho-mqtt, which is not installed",
         hint="pip install 'tocsin[brokers]'",
     ) from missing

@@ -32,7 +32,7 @@ try:
     from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, RetentionPolicy
 except ImportError as missing:
     raise SetupError(
-        "no-nats",
+        "missing-package",
         "NATS needs the package nats-py, which is not installed",
         hint="pip install 'tocsin[brokers]'",
     ) from missing

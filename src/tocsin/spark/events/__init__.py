@@ -2,10 +2,15 @@
 
 DOORS = (
     "arrow_predicates",
+    "boolean_columns",
     "columns",
+    "doubts",
     "event_files",
     "fields",
+    "local_tables",
+    "naming",
     "predicates",
     "prepare",
+    "types_seen",
     "worker_job",
 )

@@ -18,7 +18,18 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.functions import arrow_udf
 
-from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or, Unify
+from tocsin.algebra.predicate import (
+    And,
+    Attribute,
+    Compare,
+    Filter,
+    IsNull,
+    Like,
+    Literal,
+    Not,
+    Or,
+    Unify,
+)
 from tocsin.automata.detection_plan import BitTest, Compiled, FieldTest
 from tocsin.events import Catalog, parse_timestamp
 from tocsin.runtime.batch.looked_up_events import is_relevant
@@ -26,17 +37,26 @@ from tocsin.runtime.predicates import index as rq
 from tocsin.runtime.predicates import value_classes as axes
 from tocsin.runtime.predicates.build import TooManyTypesError, build
 from tocsin.runtime.program import Array, travelling
-from tocsin.spark.events.columns import micros_of, type_at
-from tocsin.spark.events.fields import END, SOURCE, TYPE, operand_column, operand_of, operand_type
-from tocsin.spark.events.predicates import attribute_column
+from tocsin.spark.events.boolean_columns import DEEPEST, depth, leaves
+from tocsin.spark.events.fields import (
+    END,
+    SOURCE,
+    TYPE,
+    operand_column,
+    operand_of,
+    operand_type,
+    types_column,
+)
+from tocsin.spark.events.naming import known_type, spelled, type_at
+from tocsin.spark.events.predicates import attributes_column, compared_micros, like_column
 from tocsin.spark.query import EventColumns, Query, Refusal
 from tocsin.values import Relation, Value, compare, kind
 
 TRUE: rq.Condition = ("and",)
 FALSE: rq.Condition = ("or",)
-SPARK_WORDS = (
-    1  # of bits that Spark computes: to plan and compile more predicates takes longer than to look them up
-)
+# What Spark is asked to evaluate at most. To plan and compile more takes longer than to look it up.
+SPARK_WORDS = 1  # of bits
+_SPARK_COMPARISONS = 64  # in all filters
 
 
 class _NoArrowFormError(Exception):
@@ -47,8 +67,8 @@ class _NoArrowFormError(Exception):
 class Lookup:
     """The predicates of a plan, and the operand behind each column they use.
 
-    Operands are `("attribute", NAME)`, `("type",)` for the type column, `("end",)` for the end of the event, and
-    `("source",)` for its source.
+    Operands are `("attribute", NAME)`, `("type",)` for the type column, `("end",)` for the end of the event,
+    `("source",)` for its source, and those of `runtime.predicates.derived`.
     """
 
     index: rq.Index
@@ -56,14 +76,10 @@ class Lookup:
 
 
 def arrow_predicates(
-    compiled: Compiled, catalog: Catalog, schema: T.StructType, columns: EventColumns, time_zone: str
+    compiled: Compiled, catalog: Catalog, schema: T.StructType, columns: EventColumns
 ) -> Lookup | Refusal:
-    """Return the predicates of a plan in Arrow form for the rows of a table, or why there is none.
-
-    Args:
-        time_zone: the session's, in which Spark compares times without a zone with others.
-    """
-    asking = _Asking(catalog, schema, columns, time_zone)
+    """Return the predicates of a plan in Arrow form for the rows of a table, or why there is none."""
+    asking = _Asking(catalog, schema, columns)
     try:
         predicates = [(bit, asking.predicate(test)) for bit, test in compiled.tests]
         index = build(predicates, asking.operands, compiled.plan.words, domain_of(compiled))
@@ -77,6 +93,16 @@ def arrow_predicates(
     )
 
 
+def are_many(compiled: Compiled) -> bool:
+    """Return whether the predicates of a plan are too many, or nested too deeply, for Spark to evaluate."""
+    filters = [test.filter for _, test in compiled.tests if test.filter is not None]
+    return (
+        compiled.plan.words > SPARK_WORDS
+        or sum(1 for filter in filters for _ in leaves(filter)) > _SPARK_COMPARISONS
+        or any(depth(filter) > DEEPEST for filter in filters)
+    )
+
+
 def domain_of(compiled: Compiled) -> Array:
     """Return the bits that make an event relevant to some detector."""
     domains = [np.bitwise_or.reduce(detector.program.domain, axis=0) for detector in compiled.plan.detectors]
@@ -86,7 +112,7 @@ def domain_of(compiled: Compiled) -> Array:
 
 def lookup_of(query: Query) -> Lookup | Refusal:
     """Return the predicates of a query in Arrow form, or why there is none."""
-    return arrow_predicates(query.compiled, query.catalog, query.schema, query.columns, query.time_zone)
+    return arrow_predicates(query.compiled, query.catalog, query.schema, query.columns)
 
 
 def asked_columns(lookup: Lookup, query: Query) -> list[Column]:
@@ -97,12 +123,16 @@ def asked_columns(lookup: Lookup, query: Query) -> list[Column]:
 def _asked_column(operand: rq.Operand, query: Query) -> Column:
     """Return an operand in the form in which it is looked up: all types of an event, and times as microseconds."""
     if operand == TYPE:
-        assert query.columns.type is not None
-        return attribute_column(query.columns.type)
+        return types_column(query)
+    match operand:
+        case ("like", name, pattern):
+            return like_column(name, pattern, query.schema)
+        case ("both", relation, left, right):
+            return attributes_column(left, Relation(relation), right, query.schema)
     type = operand_type(operand, query.schema, query.columns)
     column = operand_column(operand, query)
     moment = isinstance(type, T.TimestampType | T.TimestampNTZType | T.DateType)
-    return micros_of(column, type) if moment else column
+    return compared_micros(column, type) if moment else column
 
 
 def relevant_by_lookup(lookup: Lookup, query: Query) -> Column:
@@ -124,9 +154,8 @@ def relevant_by_lookup(lookup: Lookup, query: Query) -> Column:
 class _Asking:
     """Turns the predicates of a plan into conditions, and adds the columns they use to `operands`."""
 
-    def __init__(self, catalog: Catalog, schema: T.StructType, columns: EventColumns, time_zone: str) -> None:
+    def __init__(self, catalog: Catalog, schema: T.StructType, columns: EventColumns) -> None:
         self.catalog, self.schema, self.columns = catalog, schema, columns
-        self.utc = time_zone in ("UTC", "Etc/UTC", "Z", "+00:00", "GMT")
         self.operands: dict[rq.Operand, axes.Column] = {}
 
     def predicate(self, test: BitTest | FieldTest) -> rq.Condition:
@@ -148,8 +177,8 @@ class _Asking:
 
     def _type_operand(self) -> rq.Operand:
         assert self.columns.type is not None
-        type = self.schema[self.columns.type].dataType
-        if _is_plain_text(type):
+        type = known_type(self.schema, self.columns.type)
+        if _is_plain_text(type) or isinstance(type, T.IntegralType):
             self.operands[TYPE] = axes.Column(travelling("ask", self.columns.type), axes.TEXT)
         elif isinstance(type, T.ArrayType) and _is_plain_text(type.elementType):
             self.operands[TYPE] = axes.Column(travelling("ask", self.columns.type), axes.TEXTS)
@@ -174,10 +203,31 @@ class _Asking:
                     # Spark would convert one of the two, or fail.
                     raise _NoArrowFormError(f"{name!r} is compared with a {kind(value)}")
                 return ("compare", str(relation), operand, ("literal", constant))
-            case Compare() | Unify():
+            case Compare(Attribute(left), relation, Attribute(right)):
+                return self._both(left, relation, right)
+            case IsNull(Attribute(name)):
+                return ("null", self._attribute(name, None)[0])
+            case Like(Attribute(name), pattern):
+                if not _is_plain_text(type_at(self.schema, name)):
+                    raise _NoArrowFormError(f"{name!r} is no plain text, and is compared with LIKE")
+                return self._derived(("like", spelled(self.schema, name), pattern))
+            case Compare() | IsNull() | Like() | Unify():
                 raise TypeError(f"{filter} needs more than one event")
             case _:
                 assert_never(filter)
+
+    def _both(self, left: str, relation: Relation, right: str) -> rq.Condition:
+        types = [type_at(self.schema, name) for name in (left, right)]
+        alike = types[0] == types[1] and types[0] in (T.StringType(), T.BooleanType(), T.TimestampType())
+        if not (alike or all(map(_is_number, types))):
+            raise _NoArrowFormError(f"{left!r} is compared with {right!r}, which has another type")
+        left, right = (spelled(self.schema, name) for name in (left, right))
+        return self._derived(("both", str(relation), left, right))
+
+    def _derived(self, operand: rq.Operand) -> rq.Condition:
+        """Return the condition that a column of truth values is true (see `runtime.predicates.derived`)."""
+        self.operands.setdefault(operand, axes.Column(f"ask:@{len(self.operands)}", axes.BOOL))
+        return ("compare", "=", operand, ("literal", True))
 
     def _attribute(self, name: str, value: Value) -> tuple[rq.Operand, Value]:
         """Return the column of an attribute, and the constant it is compared with, converted to the column's type."""
@@ -192,8 +242,6 @@ class _Asking:
             case T.BooleanType():
                 own = axes.BOOL
             case T.TimestampType() | T.TimestampNTZType() | T.DateType():
-                if not isinstance(type, T.TimestampType) and not self.utc:
-                    raise _NoArrowFormError(f"{name!r} has no time zone, and that of the session is not UTC")
                 moment = parse_timestamp(value) if isinstance(value, str) else None
                 # A constant that is not a time stays a text, which equals no time.
                 own, constant = axes.WHOLE, str(value) if moment is None else moment
@@ -202,8 +250,9 @@ class _Asking:
             case _:
                 shown = "unknown" if type is None else type.simpleString()
                 raise _NoArrowFormError(f"{name!r} is {shown}, and is compared with a constant")
-        if isinstance(constant, float) and not math.isfinite(constant):
+        if own == axes.FLOAT and isinstance(constant, float) and not math.isfinite(constant):
             raise _NoArrowFormError(f"{name!r} is compared with {constant}")
+        name = spelled(self.schema, name)
         operand = ("attribute", name)
         self.operands[operand] = axes.Column(travelling("ask", name), own)
         return operand, constant
@@ -222,8 +271,8 @@ class _Asking:
                 return ("sure", self._type_compares(relation, value))
             case Compare(Attribute(name), relation, Literal(value)):
                 return ("sure", self._compares(name, relation, value))
-            case Compare() | Unify():
-                raise TypeError(f"{filter} needs more than one event")
+            case Compare() | IsNull() | Like() | Unify():
+                raise TypeError(f"{filter} is not asked in this family")
             case _:
                 assert_never(filter)
 
@@ -253,6 +302,11 @@ class _Asking:
         return ("compare", str(relation), operand, ("literal", constant))
 
 
-def _is_plain_text(type: T.DataType) -> bool:
+def _is_number(type: T.DataType | None) -> bool:
+    """Return whether values are numbers that Arrow compares: no decimals."""
+    return isinstance(type, T.IntegralType | T.FloatType | T.DoubleType)
+
+
+def _is_plain_text(type: T.DataType | None) -> bool:
     """Return whether values are strings that compare by their bytes and have no fixed length."""
     return type == T.StringType()

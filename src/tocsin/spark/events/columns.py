@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from tocsin.errors import InputError, did_you_mean
-from tocsin.events import MICROSECONDS
-from tocsin.spark.events.predicates import attribute_column
+from tocsin.errors import InputError, counted
+from tocsin.events import MICROSECONDS, AnyCase
+from tocsin.spark.events.naming import (
+    check_unambiguous,
+    column_at,
+    is_case_sensitive,
+    known_type,
+    required_name,
+    spelled,
+)
 from tocsin.spark.query import EventColumns, HasSchema
 
 DEFAULT_TYPE = "Event"
@@ -33,38 +42,63 @@ def event_columns(
     Without `time`: a column `time`, or the only column of a time type. Without `type`: a column `type`, or every event is
     of the type `Event`.
     """
-    fields = {field.name: field.dataType for field in table.schema.fields}
-    keys = (key,) if isinstance(key, str) else tuple(key or ())
+    check_unambiguous(table)
+    schema = table.schema
+    keys = tuple(required_name(table, name) for name in ((key,) if isinstance(key, str) else key or ()))
     if type is not None and event_type is not None:
         message = f"both type={type!r} and event_type={event_type!r} say what type events are"
         raise InputError("bad-option", message, hint="keep one of them")
-    for name in (*keys, *(n for n in (type, id, source) if n is not None)):
-        _require(fields, name)
-    if type is None and event_type is None and isinstance(fields.get("type"), T.StringType | T.ArrayType):
-        type = "type"
-    times = _times(fields, time)
+    type, id, source = (None if name is None else required_name(table, name) for name in (type, id, source))
+    if type is not None:
+        _check_type(type, known_type(schema, type))
+    elif event_type is None:
+        type = _default(table, "type", T.StringType | T.ArrayType)
+    times = _times(table, time)
     for name in times:
-        _check_time(fields, name, time_unit)
-    if time_unit is not None and not any(isinstance(fields[name], T.NumericType) for name in times):
-        message = f"the time column {times[0]!r} is a {fields[times[0]].simpleString()}, which has no unit"
+        _check_time(name, known_type(schema, name), time_unit)
+    first = known_type(schema, times[0])
+    if time_unit is not None and not any(isinstance(known_type(schema, n), T.NumericType) for n in times):
+        message = f"the time column {times[0]!r} is a {first.simpleString()}, which has no unit"
         raise InputError("bad-option", message, hint="leave out time_unit, which is for numbers")
     return EventColumns(type, event_type or DEFAULT_TYPE, times, time_unit, keys, id, source)
 
 
-def _require(fields: dict[str, T.DataType], name: str) -> None:
-    if name not in fields:
-        raise InputError(
-            "unknown-column", f"the table has no column {name!r}", hint=did_you_mean(name, fields)
-        )
+def with_order(columns: EventColumns, table: HasSchema, order: str | None) -> EventColumns:
+    """Return the columns of events with one that orders those of the same time, if there is one."""
+    if order is None:
+        return columns
+    name = required_name(table, order)
+    if not isinstance(kind := known_type(table.schema, name), T.AtomicType):
+        message = f"the column {name!r} is {kind.simpleString()}, which has no order"
+        raise InputError("bad-option", message, hint="name a column of numbers, texts or times")
+    return replace(columns, order=name)
 
 
-def _times(fields: dict[str, T.DataType], time: str | Sequence[str] | None) -> tuple[str, str]:
+def _default(table: HasSchema, name: str, kinds: Any = None) -> str | None:
+    """Return the column of this name, if the table has it and it is of one of the types."""
+    own = spelled(T.StructType([*table.schema.fields]), name)
+    if own not in table.schema.names or (own != name and is_case_sensitive(table)):
+        return None
+    return own if kinds is None or isinstance(table.schema[own].dataType, kinds) else None
+
+
+def _check_type(name: str, kind: T.DataType) -> None:
+    one = kind.elementType if isinstance(kind, T.ArrayType) else kind
+    if not isinstance(one, T.StringType | T.IntegralType):
+        message = f"the type column {name!r} is a {kind.simpleString()}"
+        hint = f"types are texts or whole numbers; convert it: df.withColumn({name!r}, col({name!r}).cast('string'))"
+        raise InputError("bad-type", message, hint=hint)
+
+
+def _times(table: HasSchema, time: str | Sequence[str] | None) -> tuple[str, str]:
     if time is None:
         candidates = [
-            n for n, t in fields.items() if isinstance(t, T.TimestampType | T.TimestampNTZType | T.DateType)
+            field.name
+            for field in table.schema.fields
+            if isinstance(field.dataType, T.TimestampType | T.TimestampNTZType | T.DateType)
         ]
-        if "time" in fields:
-            time = "time"
+        if (default := _default(table, "time")) is not None:
+            time = default
         elif len(candidates) == 1:
             time = candidates[0]
         else:
@@ -77,19 +111,17 @@ def _times(fields: dict[str, T.DataType], time: str | Sequence[str] | None) -> t
     pair = (time, time) if isinstance(time, str) else tuple(time)
     if len(pair) != 2:
         raise InputError(
-            "no-time", f"time names {len(pair)} columns", hint="one column, or a start and an end"
+            "no-time", f"time names {counted(len(pair), 'column')}", hint="one column, or a start and an end"
         )
-    for name in pair:
-        _require(fields, name)
-    return pair
+    start, end = (required_name(table, name) for name in pair)
+    return start, end
 
 
-def _check_time(fields: dict[str, T.DataType], name: str, unit: str | None) -> None:
+def _check_time(name: str, kind: T.DataType, unit: str | None) -> None:
     if unit is not None and unit not in _UNITS:
         raise InputError(
             "bad-time-unit", f"there is no time unit {unit!r}", hint="one of " + ", ".join(_UNITS)
         )
-    kind = fields[name]
     if isinstance(kind, T.TimestampType | T.TimestampNTZType | T.DateType):
         return
     if isinstance(kind, T.NumericType):
@@ -109,17 +141,18 @@ def _check_time(fields: dict[str, T.DataType], name: str, unit: str | None) -> N
 
 def micros(table: HasSchema, name: str, unit: str | None) -> Column:
     """Convert a time column to microseconds since 1970-01-01 UTC."""
-    return micros_of(attribute_column(name), table.schema[name].dataType, unit)
+    return micros_of(column_at(table.schema, name), known_type(table.schema, name), unit)
 
 
 def micros_of(column: Column, kind: T.DataType, unit: str | None = None) -> Column:
-    """Convert a column of a time type, or of numbers in a unit, to microseconds since 1970-01-01 UTC."""
+    """Convert a column of a time type, or of numbers in a unit, to microseconds since 1970-01-01 UTC.
+
+    Times without a zone and dates are in the session's time zone, as Spark casts them; a date is its midnight.
+    """
     if isinstance(kind, T.TimestampType):
         return F.unix_micros(column)
-    if isinstance(kind, T.TimestampNTZType):
-        return F.timestamp_diff("MICROSECOND", F.lit("1970-01-01").cast("timestamp_ntz"), column)
-    if isinstance(kind, T.DateType):
-        return F.unix_date(column).cast("long") * F.lit(MICROSECONDS["d"])
+    if isinstance(kind, T.TimestampNTZType | T.DateType):
+        return F.unix_micros(column.cast("timestamp"))
     assert unit is not None
     if unit == "ns":
         return F.floor(column / F.lit(1000)).cast("long")
@@ -129,13 +162,22 @@ def micros_of(column: Column, kind: T.DataType, unit: str | None = None) -> Colu
 
 
 def attribute_kinds(table: HasSchema) -> dict[str, str]:
-    """Return the kinds of the columns of a table, against which the attributes in patterns are checked."""
-    return struct_kinds(table.schema)
+    """Return the kinds of the columns of a table, against which the attributes in patterns are checked.
+
+    Names are found in upper or lower case, unless the session tells them apart.
+    """
+    kinds = struct_kinds(table.schema)
+    return kinds if is_case_sensitive(table) else AnyCase(kinds)
 
 
 def struct_kinds(schema: T.StructType) -> dict[str, str]:
     """Return the kinds of columns by name; a field inside a struct has a dotted name."""
-    kinds: dict[str, str] = {}
+    return {name: kind_of(type) for name, type in attribute_types(schema).items()}
+
+
+def attribute_types(schema: T.StructType) -> dict[str, T.DataType]:
+    """Return the types of columns by name; a field inside a struct has a dotted name."""
+    types: dict[str, T.DataType] = {}
 
     def add(prefix: str, struct: T.StructType) -> None:
         for field in struct.fields:
@@ -143,10 +185,10 @@ def struct_kinds(schema: T.StructType) -> dict[str, str]:
             if isinstance(field.dataType, T.StructType):
                 add(f"{name}.", field.dataType)
             else:
-                kinds[name] = kind_of(field.dataType)
+                types[name] = field.dataType
 
     add("", schema)
-    return kinds
+    return types
 
 
 def kind_of(type: T.DataType) -> str:
@@ -164,13 +206,3 @@ def kind_of(type: T.DataType) -> str:
             return "timestamp"
         case _:
             return type.simpleString()
-
-
-def type_at(schema: T.StructType, name: str) -> T.DataType | None:
-    """Return the type of a column, or of a field inside a struct; None if the name is unknown."""
-    type: T.DataType = schema
-    for part in name.split("."):
-        if not isinstance(type, T.StructType) or part not in type.names:
-            return None
-        type = type[part].dataType
-    return type

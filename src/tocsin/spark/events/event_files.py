@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
 from tocsin.errors import InputError, did_you_mean
+from tocsin.languages.attached import shortened
 
 _FORMATS = {
     "parquet": "parquet",
@@ -43,8 +45,12 @@ def whole_path(path: str) -> str:
     """Return the absolute path; raise an error if there is no such file. A path with a scheme is left to Spark."""
     if "://" in path:
         return path
-    if not any(sign in path for sign in "*?[{") and not Path(path).exists():
-        raise InputError("no-file", f"there is no file {path}")
+    try:
+        there = any(sign in path for sign in "*?[{") or os.path.exists(path)
+    except ValueError:
+        there = False
+    if not there:
+        raise InputError("no-file", f"there is no file {shortened(Path(path))}")
     # Spark would resolve it against the working directory of its Java process.
     return str(Path(path).absolute())
 
@@ -54,7 +60,7 @@ def read_file(session: SparkSession, path: str, format: str) -> DataFrame:
     if format == "parquet":
         return session.read.parquet(path)
     if format == "csv":
-        return session.read.csv(path, header=True, inferSchema=True, mode="FAILFAST")
+        return session.read.csv(path, header=True, inferSchema=True, mode="FAILFAST", escape='"')
     frame = session.read.option("inferTimestamp", True).json(path)
     if "_corrupt_record" in frame.columns:
         raise InputError(

@@ -5,19 +5,18 @@ Those predicates are true or false, never unknown (see `algebra.completion.field
 
 from __future__ import annotations
 
-from functools import reduce
-from typing import assert_never
-
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, Not, Or, Unify
+from tocsin.algebra.predicate import Attribute, Compare, Filter, Literal
 from tocsin.errors import InputError
 from tocsin.events import parse_timestamp
 from tocsin.runtime.predicates.index import Operand
-from tocsin.spark.events.columns import attribute_kinds, micros, type_at
-from tocsin.spark.events.predicates import attribute_column, comparison_column
+from tocsin.spark.events.boolean_columns import filter_truth
+from tocsin.spark.events.columns import kind_of, micros
+from tocsin.spark.events.naming import column_at, known_type, spelled, type_at
+from tocsin.spark.events.predicates import comparison_column
 from tocsin.spark.query import EventColumns, Query
 from tocsin.values import Relation, Value, kind
 
@@ -37,21 +36,16 @@ def operand_of(name: str, schema: T.StructType, columns: EventColumns) -> Operan
     if name == "type":
         return TYPE
     type = type_at(schema, name)
-    return NOTHING if type is None or isinstance(type, T.StructType) else ("attribute", name)
+    return NOTHING if type is None or isinstance(type, T.StructType) else ("attribute", spelled(schema, name))
 
 
 def operand_type(operand: Operand, schema: T.StructType, columns: EventColumns) -> T.DataType:
     """Return the type of the column that `operand_column` returns."""
     match operand:
         case ("attribute", str(name)):
-            type = type_at(schema, name)
-            assert type is not None
-            return type
+            return known_type(schema, name)
         case ("end",):
             return T.LongType()
-        case ("type",) if columns.type is not None:
-            own = schema[columns.type].dataType
-            return own.elementType if isinstance(own, T.ArrayType) else own
         case _:
             return T.StringType()
 
@@ -60,12 +54,12 @@ def operand_column(operand: Operand, query: Query) -> Column:
     """Return the column of an operand: for the type, the first one of an event; for `NOTHING`, null."""
     match operand:
         case ("attribute", str(name)):
-            return attribute_column(name)
+            return column_at(query.schema, name)
         case ("end",):
             return micros(query, query.columns.time[1], query.columns.time_unit)
         case ("source",):
             assert query.columns.source is not None
-            return attribute_column(query.columns.source).cast("string")
+            return column_at(query.schema, query.columns.source).cast("string")
         case ("type",):
             return type_column(query)
         case _:
@@ -82,8 +76,19 @@ def type_column(query: Query) -> Column:
     columns = query.columns
     if columns.type is None:
         return F.lit(columns.constant_type)
-    column = attribute_column(columns.type)
-    return F.element_at(column, 1) if _has_several(query) else column
+    column = types_column(query)
+    return F.try_element_at(column, F.lit(1)) if _has_several(query) else column
+
+
+def types_column(query: Query) -> Column:
+    """Return the type column as texts, or as arrays of texts where an event may have several types."""
+    assert query.columns.type is not None
+    column = column_at(query.schema, query.columns.type)
+    type = known_type(query.schema, query.columns.type)
+    one = type.elementType if isinstance(type, T.ArrayType) else type
+    if isinstance(one, T.StringType):
+        return column
+    return column.cast("array<string>" if isinstance(type, T.ArrayType) else "string")
 
 
 def belongs_column(type: str, query: Query) -> Column:
@@ -91,7 +96,7 @@ def belongs_column(type: str, query: Query) -> Column:
     members = sorted(query.catalog.members(type))
     if query.columns.type is None:
         return F.lit(query.columns.constant_type in members)
-    own = attribute_column(query.columns.type)
+    own = types_column(query)
     if _has_several(query):
         return F.arrays_overlap(own, F.array(*map(F.lit, members)))
     return own.isin(members)
@@ -99,26 +104,22 @@ def belongs_column(type: str, query: Query) -> Column:
 
 def _has_several(query: Query) -> bool:
     own = query.columns.type
-    return own is not None and isinstance(query.schema[own].dataType, T.ArrayType)
+    return own is not None and isinstance(known_type(query.schema, own), T.ArrayType)
 
 
 def holds_column(filter: Filter, query: Query) -> Column:
     """Return a column: whether events satisfy a predicate."""
-    match filter:
-        case And(parts):
-            return reduce(lambda a, b: a & b, (holds_column(part, query) for part in parts), F.lit(True))
-        case Or(parts):
-            return reduce(lambda a, b: a | b, (holds_column(part, query) for part in parts), F.lit(False))
-        case Not(part):
-            return ~holds_column(part, query)
+    return filter_truth(filter, lambda leaf: _leaf_column(leaf, query))
+
+
+def _leaf_column(leaf: Filter, query: Query) -> Column:
+    match leaf:
         case Compare(Attribute("type"), relation, Literal(value)):
             return F.coalesce(_type_compares(relation, value, query), F.lit(False))
         case Compare(Attribute(name), relation, Literal(value)):
             return F.coalesce(_compares(name, relation, value, query), F.lit(False))
-        case Compare() | Unify():
-            raise TypeError(f"{filter} needs more than one event")
         case _:
-            assert_never(filter)
+            raise TypeError(f"{leaf} is not asked in this family")
 
 
 def _compares(name: str, relation: Relation, value: int | float | str | bool, query: Query) -> Column:
@@ -131,11 +132,19 @@ def _compares(name: str, relation: Relation, value: int | float | str | bool, qu
             )
         return F.lit(False)
     column = operand_column(operand, query)
-    own = {"timestamp": "int", "source": "string"}.get(name) or attribute_kinds(query)[name]
+    own = {"timestamp": "int", "source": "string"}.get(name) or kind_of(known_type(query.schema, name))
     if not _comparable(own, value):
         # Values of different kinds are never equal and never in order.
         return column.isNotNull() if relation is Relation.NE else F.lit(False)
-    return comparison_column(column, relation, value, own)
+    return comparison_column(column, relation, value, operand_type(operand, query.schema, query.columns))
+
+
+def never_compares(name: str, value: Value, query: Query) -> bool:
+    """Return whether a column is of another kind than a constant, so that no comparison of the two but `!=` holds."""
+    operand = operand_of(name, query.schema, query.columns)
+    if operand[0] != "attribute":
+        return False
+    return not _comparable(kind_of(known_type(query.schema, name)), value)
 
 
 def _comparable(own: str, value: Value) -> bool:
@@ -153,7 +162,6 @@ def _type_compares(relation: Relation, value: Value, query: Query) -> Column:
         belongs = belongs_column(value, query)
         return belongs if relation is Relation.EQ else ~belongs
     if _has_several(query):
-        assert query.columns.type is not None
-        own = attribute_column(query.columns.type)
-        return F.exists(own, lambda one: comparison_column(one, relation, value, "string"))
-    return comparison_column(type_column(query), relation, value, "string")
+        own = types_column(query)
+        return F.exists(own, lambda one: comparison_column(one, relation, value, T.StringType()))
+    return comparison_column(type_column(query), relation, value, T.StringType())

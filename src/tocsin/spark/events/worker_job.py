@@ -8,10 +8,12 @@ import pyarrow as pa
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
+from tocsin.errors import InputError
 from tocsin.runtime import program as rt
 from tocsin.runtime.batch.partition import Job
-from tocsin.runtime.results.match_rows import chosen_columns, match_schema
+from tocsin.runtime.results.match_rows import chosen_columns, key_names, match_schema
 from tocsin.spark.events.fields import operand_of, operand_type
+from tocsin.spark.events.naming import known_type, names_at
 from tocsin.spark.events.prepare import taken_fields
 from tocsin.spark.query import EventColumns, Query
 from tocsin.spark.sent import output_types, sends
@@ -28,7 +30,7 @@ def worker_job(query: Query) -> tuple[Job, pa.Schema]:
             for name in taken_fields(compiled)
         }
         outputs = output_types(compiled, fields, attributes)
-    matches = match_schema(key_type(schema, columns), attributes, outputs)
+    matches = match_schema(key_fields(schema, columns, sends(compiled)), attributes, outputs)
     job = Job(rt.to_bytes(compiled.plan), matches.serialize().to_pybytes(), len(columns.key), query.limit)
     if query.output_columns is None:
         return job, matches
@@ -36,12 +38,18 @@ def worker_job(query: Query) -> tuple[Job, pa.Schema]:
     return job._replace(wanted=tuple(reported)), pa.schema([matches.field(name) for name in reported])
 
 
-def key_type(schema: T.StructType, columns: EventColumns) -> pa.DataType:
-    """Return the type of a match's key."""
-    types = [to_arrow_type(schema[name].dataType) for name in columns.key]
-    if len(types) <= 1:
-        return types[0] if types else pa.string()
-    return pa.struct([pa.field(name, type) for name, type in zip(columns.key, types, strict=True)])
+def key_fields(schema: T.StructType, columns: EventColumns, sends: bool) -> list[pa.Field]:
+    """Return the key columns of matches; a field inside a struct has its last name, as in Spark's `select`."""
+    names = key_names([(names_at(schema, name) or (name,))[-1] for name in columns.key], sends=sends)
+    for name in names:
+        if names.count(name) > 1:
+            message = f"two key columns would be called {name!r} in the matches"
+            hint = "add one of them to the table under another name, and name that as the key"
+            raise InputError("duplicate-name", message, hint=hint)
+    return [
+        pa.field(own, to_arrow_type(known_type(schema, name), timezone="UTC"))
+        for own, name in zip(names, columns.key, strict=True)
+    ]
 
 
 def attributes_type(schema: T.StructType, carried: Sequence[str]) -> pa.StructType | None:

@@ -2,6 +2,8 @@
 
 DOORS = (
     "counters",
+    "few",
     "metrics",
     "record",
+    "task_reports",
 )

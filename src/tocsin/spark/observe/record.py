@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from tocsin.errors import counted
 from tocsin.spark.observe.counters import Counters
+from tocsin.spark.observe.few import few_matches
 
 # Figures of shards that can be added up.
 _SUMS = ("keys", "partial_matches", "waiting", "bytes", "arrived", "late")
@@ -32,6 +34,8 @@ class Seen:
     state: Mapping[str, int] = field(default_factory=dict)  # sums over all shards
     shards: Sequence[Mapping[str, Any]] = ()  # the figures of each shard
     rules: Sequence[Mapping[str, Any]] = ()  # the outcome of each change of rules
+    held: Mapping[str, int] = field(default_factory=dict)  # matches that quiet subscriptions held back
+    alerts: Sequence[str] = ()  # the latest matches in words, for who shows them
 
     @property
     def total(self) -> Counters:
@@ -53,16 +57,17 @@ class Seen:
         }
 
     def line(self) -> str:
-        """The record as a line of JSON, without the figures of each shard."""
+        """The record as a line of JSON, without the figures of each shard and the matches in words."""
         plain = asdict(self)
-        del plain["shards"]
-        if not self.rules:
-            del plain["rules"]
+        del plain["shards"], plain["alerts"]
+        for name in ("rules", "held"):
+            if not plain[name]:
+                del plain[name]
         return json.dumps(plain)
 
     def __str__(self) -> str:
         total = self.total
-        found = ", ".join(f"{count:,} {name}" for name, count in self.matches.items() if count)
+        found = few_matches({name: count for name, count in self.matches.items() if count})
         others = (("late", total.late), ("repeated", total.repeated), ("dead", total.dead))
         aside = "".join(f", {count:,} {what}" for what, count in others if count)
         unheard = [
@@ -70,7 +75,9 @@ class Seen:
         ]
         noted = "".join(f"; {name} is silent and not waited for" for name in self.silent)
         noted += "".join(f"; nothing was heard of {name} yet" for name in unheard)
-        return f"{total.read:,} events{aside}; {found or 'no match'}{noted}"
+        held = sum(self.held.values())
+        noted = (f", {held:,} held back" if held else "") + noted
+        return f"{counted(total.read, 'event')}{aside}; {found or 'no match'}{noted}"
 
 
 Watcher = Callable[[Seen], None]

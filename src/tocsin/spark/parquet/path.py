@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
@@ -13,7 +15,7 @@ from tocsin.errors import InputError
 from tocsin.runtime.read.parquet_events import ReadJob
 from tocsin.spark.events.event_files import whole_path
 from tocsin.spark.parquet.read_plan import plan_reading
-from tocsin.spark.parquet.row_groups import plain_files, schema_of
+from tocsin.spark.parquet.row_groups import CannotReadError, is_nanos, plain_files, read_with_arrow, schema_of
 from tocsin.spark.query import Query, Refusal
 
 
@@ -33,11 +35,16 @@ class ParquetPath:
         """The files as a Spark table."""
         read = self.sparkSession.read
         try:
+            if self.has_nanos and self._told is not None:
+                return read_with_arrow(self.sparkSession, [str(file) for file in self._files], self._told)
             return (read if self._told is None else read.schema(self._told)).parquet(self._path)
         except AnalysisException as problem:
             said = (problem.getMessage() or str(problem)).splitlines()[0]
             hint = "give the path of a Parquet file, or of a folder of such files"
-            raise InputError("unreadable-file", f"{self._given} cannot be read: {said}", hint=hint) from None
+            raise InputError("bad-file", f"{self._given} cannot be read: {said}", hint=hint) from None
+        except CannotReadError as problem:
+            hint = "give all files the same columns"
+            raise InputError("bad-file", f"{self._given} cannot be read: {problem}", hint=hint) from None
 
     @property
     def schema(self) -> T.StructType:
@@ -57,6 +64,14 @@ class ParquetPath:
     @cached_property
     def _files(self) -> list[Path]:
         return plain_files(self._path)
+
+    @cached_property
+    def has_nanos(self) -> bool:
+        """Whether there are times in nanoseconds, which Spark refuses to read."""
+        try:
+            return any(map(is_nanos, pq.read_schema(self._files[0]).types)) if self._files else False
+        except (OSError, pa.ArrowException):
+            return False
 
     @cached_property
     def _told(self) -> T.StructType | None:

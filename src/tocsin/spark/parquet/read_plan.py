@@ -12,18 +12,20 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.errors import PySparkTypeError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
 from tocsin.automata.tokens.span import overlap
+from tocsin.runtime.predicates.derived import attributes_of
 from tocsin.runtime.program import travelling
 from tocsin.runtime.read.parquet_columns import OpenFiles
 from tocsin.runtime.read.parquet_events import ReadJob, Recipe, read_group
+from tocsin.runtime.rows.field_path import column_at
 from tocsin.runtime.rows.spark_hash import is_hashable
 from tocsin.spark.events.arrow_predicates import Lookup, lookup_of
-from tocsin.spark.events.columns import type_at
 from tocsin.spark.events.fields import operand_of
+from tocsin.spark.events.naming import known_type, names_at, spelled, type_at
 from tocsin.spark.events.prepare import taken_fields
 from tocsin.spark.parquet.row_groups import (
     CannotReadError,
@@ -34,6 +36,7 @@ from tocsin.spark.parquet.row_groups import (
     local_files,
     row_groups,
 )
+from tocsin.spark.parquet.scanned_table import scan_of
 from tocsin.spark.parquet.time_layout import even_cuts, lay_out, moment_of
 from tocsin.spark.query import EventColumns, Query, Refusal
 from tocsin.spark.session.session import is_remote
@@ -42,13 +45,17 @@ _SKEWED = 2  # times the events of a task, if all tasks had the same number
 
 
 def plan_reading(files: FromFiles, query: Query) -> ReadJob | Refusal:
-    """Plan how tasks read the events of Parquet files with Arrow, or return why they cannot."""
-    lookup = lookup_of(query)
-    if isinstance(lookup, Refusal):
-        return lookup
+    """Plan how tasks read the events of Parquet files with Arrow, or return why they cannot.
+
+    If `files` is a table, it must be a plain scan of Parquet files.
+    """
     try:
-        recipe = recipe_for(query, lookup, query.time_zone)
-        groups = groups_of(recipe, local_files(files), query.schema)
+        scan, schema = scan_of(files) if isinstance(files, DataFrame) else (None, query.schema)
+        lookup = lookup_of(query)
+        if isinstance(lookup, Refusal):
+            return lookup
+        recipe = recipe_for(query, lookup, query.time_zone)._replace(scan=scan)
+        groups = groups_of(recipe, local_files(files), schema)
         return assign_tasks(recipe, groups, query, cluster_of(query.spark))
     except CannotReadError as problem:
         return Refusal(str(problem))
@@ -71,8 +78,18 @@ def cluster_of(spark: SparkSession) -> Cluster:
 
 
 def groups_of(reading: ReadJob, files: Sequence[str], schema: T.StructType) -> list[RowGroup]:
-    """Return the row groups of local files; raise `CannotReadError` if Arrow cannot read the needed columns."""
-    return row_groups(footers(files), schema, reading.columns, reading.end.column)
+    """Return the row groups of local files with a schema.
+
+    Raises `CannotReadError` if Arrow cannot read the needed columns.
+    """
+    columns, time = reading.columns, reading.end.column
+    if reading.scan is not None:
+        unknown = {*columns, time} - dict(reading.scan.names).keys()
+        if unknown:
+            raise CannotReadError(f"{min(unknown)!r} is no plain name of a column")
+        (time,) = reading.scan.in_files((time,))
+        columns = tuple(dict.fromkeys((*reading.scan.in_files(columns), *reading.scan.asked)))
+    return row_groups(footers(files), schema, columns, time)
 
 
 def recipe_for(query: Query, lookup: Lookup, time_zone: str) -> ReadJob:
@@ -82,27 +99,29 @@ def recipe_for(query: Query, lookup: Lookup, time_zone: str) -> ReadJob:
     taken = [
         *(_value(name, schema, time_zone) for name in compiled.plan.columns),
         *(_field(name, schema, columns, time_zone) for name in sorted(taken_fields(compiled))),
+        *([_attribute("order", columns.order, schema, time_zone)] if columns.order else []),
     ]
     needed = [
         *dict.fromkeys(columns.time),
         *([columns.type] if columns.type else []),
         *columns.key,
         *(recipe.operand[1] for recipe in taken if recipe.operand[0] == "attribute"),
-        *(operand[1] for operand in lookup.columns.values() if operand[0] == "attribute"),
+        *(name for operand in lookup.columns.values() for name in attributes_of(operand)),
         *([columns.source] if columns.source else []),
     ]
-    bare = _outermost(needed)
-    read = _outermost([*needed, *([columns.id] if columns.id else hashed), *carried])
+    bare = _outermost(needed, schema)
+    read = _outermost([*needed, *([columns.id] if columns.id else hashed), *carried], schema)
     texts = (
         axis.column.name.removeprefix("ask:") for axis in lookup.index.axes if axis.column.kind == "text"
     )
-    start, end = (moment_of(name, schema, columns.time_unit) for name in columns.time)
+    plain = {field.name for field in schema.fields if field.dataType == T.StringType()}
+    start, end = (moment_of(name, schema, columns.time_unit, time_zone) for name in columns.time)
     id = columns.id
     return ReadJob(
         tasks=(),
         columns=read,
         bare=bare,
-        coded=tuple(name for name in texts if name in read),
+        coded=tuple(name for name in texts if name in read and name in plain),
         start=start,
         end=end,
         type=columns.type,
@@ -111,12 +130,12 @@ def recipe_for(query: Query, lookup: Lookup, time_zone: str) -> ReadJob:
         asked=dict(lookup.columns),
         predicates=lookup.index,
         keys=tuple(
-            Recipe(f"key{number}", ("attribute", name), arrow_type(schema[name].dataType, time_zone))
+            Recipe(f"key{number}", ("attribute", name), arrow_type(known_type(schema, name), time_zone))
             for number, name in enumerate(columns.key)
         ),
         id=None
         if id is None
-        else Recipe("id", ("attribute", id), arrow_type(schema[id].dataType, time_zone)),
+        else Recipe("id", ("attribute", id), arrow_type(known_type(schema, id), time_zone)),
         hashed=() if id else tuple((name, hashable_type(schema[name])) for name in hashed),
         taken=tuple(taken),
         carried=_struct(schema, carried, time_zone) if carried else None,
@@ -137,7 +156,9 @@ def assign_tasks(reading: ReadJob, groups: Sequence[RowGroup], query: Query, clu
     if cut == "time" and apart is None and layout is None:
         raise CannotReadError("the files do not tell of the order of time")
     by_key = cut != "time" and bool(reading.keys)
-    if layout is not None or (by_key and (cut == "key" or not _is_skewed(reading, groups, partitions))):
+    if layout is not None or (
+        by_key and (cut == "key" or not _is_skewed(reading, groups, partitions, query.schema))
+    ):
         apart = None
     bounds = () if apart is None else even_cuts(groups, reading.end, partitions, apart)
     apart = apart if bounds or not reading.keys else None
@@ -150,28 +171,30 @@ def assign_tasks(reading: ReadJob, groups: Sequence[RowGroup], query: Query, clu
     )
 
 
-def _is_skewed(reading: ReadJob, groups: Sequence[RowGroup], partitions: int) -> bool:
+def _is_skewed(reading: ReadJob, groups: Sequence[RowGroup], partitions: int, schema: T.StructType) -> bool:
     """Estimate from two row groups whether one key has so many events that its task would finish far too late."""
     names = [str(recipe.operand[1]) for recipe in reading.keys]
-    keys_only = reading._replace(columns=tuple(names), coded=())
+    outermost = tuple(dict.fromkeys((names_at(schema, name) or (name,))[0] for name in names))
+    keys_only = reading._replace(columns=outermost, coded=())
     for group in {groups[0], groups[len(groups) // 2]} if groups else ():
         with OpenFiles() as files:
-            keys = read_group(keys_only, files, group.file, group.number).select(names)
-        counts = keys.group_by(names).aggregate([([], "count_all")])
+            rows = read_group(keys_only, files, group.file, group.number)
+        keys = pa.table({recipe.name: column_at(rows, str(recipe.operand[1])) for recipe in reading.keys})
+        counts = keys.group_by(keys.column_names).aggregate([([], "count_all")])
         if (pc.max(counts.column("count_all")).as_py() or 0) * partitions <= _SKEWED * group.rows:
             return False
     return len(groups) > 0
 
 
-def _outermost(names: Sequence[str]) -> tuple[str, ...]:
+def _outermost(names: Sequence[str], schema: T.StructType) -> tuple[str, ...]:
     """Return the top-level columns that contain these columns and fields."""
-    return tuple(dict.fromkeys(name.split(".")[0] for name in names))
+    return tuple(dict.fromkeys((names_at(schema, name) or (name,))[0] for name in names))
 
 
 def _source(schema: T.StructType, columns: EventColumns) -> str | None:
     if columns.source is None:
         return None
-    type = schema[columns.source].dataType
+    type = known_type(schema, columns.source)
     if not isinstance(type, T.IntegralType) and type != T.StringType():
         raise CannotReadError(f"the source {columns.source!r} is {type.simpleString()}")
     return columns.source
@@ -193,7 +216,7 @@ def _attribute(own: str, name: str, schema: T.StructType, time_zone: str) -> Rec
     type = type_at(schema, name)
     if type is None or isinstance(type, T.StructType):
         return Recipe(own, ("nothing",))
-    return Recipe(own, ("attribute", name), arrow_type(type, time_zone))
+    return Recipe(own, ("attribute", spelled(schema, name)), arrow_type(type, time_zone))
 
 
 def arrow_type(type: T.DataType, time_zone: str) -> pa.DataType:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import SparkSession
+from pyspark.errors import PySparkTypeError
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from tocsin.runtime.read.parquet_columns import open_parquet
+from tocsin.runtime.read.parquet_tables import WholeFiles, read_tables
 
 _TASK_BYTES = 128 << 20  # of files, per task
 _REBASED_BEFORE = (3, 1)  # versions of Spark before this one wrote times in another calendar
@@ -74,6 +78,8 @@ def schema_of(file: Path, settings: Callable[[str], str]) -> T.StructType | None
             own, metadata = opened.schema_arrow, opened.metadata.metadata or {}
     except (OSError, pa.ArrowException):
         return None
+    if any(map(is_nanos, own.types)):
+        return _in_micros(own)
     if _SPARK_SCHEMA in metadata:
         told = T.StructType.fromJson(json.loads(metadata[_SPARK_SCHEMA]))
     else:
@@ -85,6 +91,26 @@ def schema_of(file: Path, settings: Callable[[str], str]) -> T.StructType | None
         if known and alike
         else None
     )
+
+
+def is_nanos(type: pa.DataType) -> bool:
+    """Return whether a type is one of times in nanoseconds, as pandas writes them. Spark reads none."""
+    return bool(pa.types.is_timestamp(type)) and type.unit == "ns"
+
+
+def _in_micros(schema: pa.Schema) -> T.StructType | None:
+    """Return the schema of files with nanoseconds, whose times are in microseconds; None if Spark has no such types."""
+    fields = []
+    for field in schema:
+        type = pa.timestamp("us", field.type.tz) if is_nanos(field.type) else field.type
+        type = type.value_type if pa.types.is_dictionary(type) else type
+        fields.append(pa.field(field.name, pa.string() if pa.types.is_large_string(type) else type))
+    try:
+        return T.StructType(
+            [T.StructField(one.name, one.dataType) for one in from_arrow_schema(pa.schema(fields)).fields]
+        )
+    except PySparkTypeError:
+        return None
 
 
 class RowGroup(NamedTuple):
@@ -154,7 +180,7 @@ def row_groups(
 ) -> list[RowGroup]:
     """Return the row groups of files whose column types must agree with Spark's. `time` is the time column."""
     for name in read:
-        if schema.names.count(name) > 1 or "." in name:
+        if schema.names.count(name) > 1:
             raise CannotReadError(f"{name!r} is no plain name of a column")
     groups = []
     for footer in told:
@@ -211,6 +237,8 @@ def _check_column(footer: Footer, name: str, type: T.DataType) -> None:
         columns = (footer.schema.column(n) for n in range(len(footer.schema.names)))
         if all(column.physical_type == "INT96" for column in columns if column.path == name):
             return
+    if is_nanos(own) and type == (T.TimestampNTZType() if own.tz is None else T.TimestampType()):
+        return
     if not agrees(type, own):
         raise CannotReadError(f"{name!r} is {type.simpleString()} to Spark, but {own} to Arrow")
 
@@ -279,6 +307,15 @@ def deal(groups: Sequence[RowGroup], cores: int) -> tuple[tuple[tuple[str, int],
         tasks[least].append(group)
         load[least] += group.bytes
     return tuple(tuple((group.file, group.number) for group in sorted(task, key=_place)) for task in tasks)
+
+
+def read_with_arrow(spark: SparkSession, files: Sequence[str], schema: T.StructType) -> DataFrame:
+    """Return files on this machine as a table, which tasks read with Arrow because Spark refuses to."""
+    groups = row_groups(footers(files), schema, schema.names, "")
+    tasks = deal(groups, spark.sparkContext.defaultParallelism)
+    whole = WholeFiles(tasks, to_arrow_schema(schema, timezone="UTC").serialize().to_pybytes())
+    numbers = spark.range(0, len(tasks), 1, max(1, len(tasks)))
+    return numbers.mapInArrow(partial(read_tables, whole), schema)
 
 
 def _place(group: RowGroup) -> tuple[str, int]:

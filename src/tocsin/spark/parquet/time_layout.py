@@ -14,7 +14,9 @@ from tocsin.runtime.batch.parquet_chunks import LEAD
 from tocsin.runtime.program import Array
 from tocsin.runtime.read.parquet_columns import Moment
 from tocsin.runtime.transport.time_chunks import ALWAYS, Chunk, Layout, far_apart
+from tocsin.spark.events.naming import known_type
 from tocsin.spark.parquet.row_groups import CannotReadError, RowGroup, task_count
+from tocsin.spark.query import UTC_NAMES
 
 _TWICE = 0.5  # of the rows may be read more than once; beyond that, a shuffle of the events costs less
 _FEW = 2_000_000  # rows that one task reads and searches faster than events could be shuffled
@@ -107,10 +109,12 @@ def even_cuts(groups: Sequence[RowGroup], end: Moment, chunks: int, apart: int) 
     return tuple(far_apart([int(moments[order][place]) for place in places], apart).tolist())
 
 
-def moment_of(name: str, schema: T.StructType, unit: str | None) -> Moment:
+def moment_of(name: str, schema: T.StructType, unit: str | None, time_zone: str) -> Moment:
     """Return how to convert a time column to microseconds, as `columns.micros` does."""
-    type = schema[name].dataType
+    type = known_type(schema, name)
     if isinstance(type, T.TimestampType | T.TimestampNTZType | T.DateType):
+        if not isinstance(type, T.TimestampType) and time_zone not in UTC_NAMES:
+            raise CannotReadError(f"{name!r} has no time zone, and that of the session is not UTC")
         return Moment(name, "time")
     if not isinstance(type, T.IntegralType | T.DoubleType):
         raise CannotReadError(f"the time {name!r} is {type.simpleString()}")

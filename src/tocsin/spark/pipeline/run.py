@@ -21,10 +21,11 @@ from tocsin.spark.pipeline.report.progress import Progress, Silent
 from tocsin.spark.pipeline.report.report import Report
 from tocsin.spark.pipeline.stream.run import run_stream
 from tocsin.spark.session.session import java_in_use, local_session
+from tocsin.spark.session.worker_python import check_worker_python
 
 
 def run_pipeline(
-    path: str | Path,
+    file: str | Path | Pipeline,
     *,
     session: SparkSession | None = None,
     progress: Progress | None = None,
@@ -39,6 +40,7 @@ def run_pipeline(
     A pipeline with streaming sources runs until it is stopped, and then reports on everything since its first start.
 
     Args:
+        file: the path of the file, or what `read_pipeline` made of it: only that can let `[spark]` make any setting.
         session: the Spark session to use, with its own settings; by default one is started with those of `[spark]`,
             and stopped at the end.
         progress: receives each step, or each micro-batch. By default nothing is reported.
@@ -48,7 +50,7 @@ def run_pipeline(
         watchers: called with the record of each micro-batch of a stream.
         obey_signals: whether SIGINT and SIGTERM stop a stream, too. A second one has its usual effect.
     """
-    pipeline = read_pipeline(path)
+    pipeline = file if isinstance(file, Pipeline) else read_pipeline(file)
     shown = progress or Silent()
     started = time.monotonic()
     with ExitStack() as stack:
@@ -73,6 +75,7 @@ def _log(file: Path, seen: Seen) -> None:
 def _own_session(pipeline: Pipeline, progress: Progress, stack: ExitStack) -> SparkSession:
     running = SparkSession.getActiveSession()
     if running is not None:
+        check_worker_python(running)
         return running
     progress.begin("starting Spark")
     session = local_session(f"tocsin {pipeline.name}", extra_conf=_settings(pipeline))

@@ -6,8 +6,9 @@ force differ from those of the program.
 
 from __future__ import annotations
 
-from tocsin.errors import InputError, TocsinError
+from tocsin.errors import TocsinError
 from tocsin.runtime.stream.rule_book import (
+    MAX_MESSAGE,
     Book,
     Change,
     Decision,
@@ -67,35 +68,32 @@ class RulesInForce:
         for data in sorted(given):  # tasks send them in any order
             try:
                 readable.append(read_change(data))
-            except InputError as problem:
+            except Exception as problem:  # noqa: BLE001  (no file may stop a query, whatever is in it)
                 decisions.append(_refused(Change(None, "", ""), problem))
         changes += sorted(readable, key=_order)
         if not changes:
             return book, own, decisions
-        together = self._all_at_once(book, changes)
-        if together is not None:
-            made = [_taken(change) for change in changes]
-            return *together, [*decisions, *made]
-        for change in changes:
-            try:
-                book, own = self._one(book, change)
-                decisions.append(_taken(change))
-            except Exception as problem:  # noqa: BLE001  (no rule may stop a query, whatever is wrong)
-                decisions.append(_refused(change, problem))
-        return book, own, decisions
+        book, own, made = self._made(book, own, changes)
+        return book, own, [*decisions, *made]
 
-    def _all_at_once(self, book: Book, changes: list[Change]) -> tuple[Book, Watched] | None:
-        """Return the rules after all changes, compiled once, if all are valid, which is usual; None otherwise."""
+    def _made(self, book: Book, own: Watched, changes: list[Change]) -> tuple[Book, Watched, list[Decision]]:
+        """Return the rules after changes, and the decision on each.
+
+        All rules are compiled together, and usually that is all there is to it. If it fails, the changes are made in two
+        halves, so that few wrong ones among very many cost little.
+        """
         try:
+            after = book
             for change in changes:
-                book = _noted(book, change)
-            return book, self._detected(book.rules)
-        except Exception:  # noqa: BLE001  (which one it was, and why, is found out one by one)
-            return None
-
-    def _one(self, book: Book, change: Change) -> tuple[Book, Watched]:
-        book = _noted(book, change)
-        return book, self._detected(book.rules)
+                after = _noted(after, change)
+            return after, self._detected(after.rules), [_taken(change) for change in changes]
+        except Exception as problem:  # noqa: BLE001  (no rule may stop a query, whatever is wrong)
+            if len(changes) == 1:
+                return book, own, [_refused(changes[0], problem)]
+        half = len(changes) // 2
+        book, own, first = self._made(book, own, changes[:half])
+        book, own, second = self._made(book, own, changes[half:])
+        return book, own, [*first, *second]
 
 
 def _order(change: Change) -> tuple[int, str]:
@@ -119,4 +117,7 @@ def _refused(change: Change, problem: Exception) -> Decision:
     if isinstance(problem, TocsinError):
         code, message, hint = problem.code, problem.message, problem.hint
     what, name = change.action or None, change.name or None
-    return Decision(change.number, what, name, None, None, code, message, hint)
+    # What is told of a change may quote it, and a change may be long.
+    return Decision(
+        change.number, what, name, None, None, code, message[:MAX_MESSAGE], hint and hint[:MAX_MESSAGE]
+    )

@@ -23,7 +23,8 @@ from tocsin.runtime.predicates.at_decision import Asking, to_bytes
 from tocsin.runtime.stream.rule_book import Rule
 from tocsin.runtime.stream.shard import PaceGroup
 from tocsin.spark.events.arrow_predicates import arrow_predicates
-from tocsin.spark.events.columns import struct_kinds, type_at
+from tocsin.spark.events.columns import struct_kinds
+from tocsin.spark.events.naming import type_at
 from tocsin.spark.events.prepare import taken_fields
 from tocsin.spark.query import EventColumns, Refusal
 from tocsin.spark.rules.folder import check_language
@@ -40,7 +41,6 @@ class RuleSettings:
     schema: T.StructType  # of the events
     columns: EventColumns
     rule_columns: tuple[str, ...]  # the attributes that rules may name
-    time_zone: str
     stream: StreamOptions
     language: str
     options: Mapping[str, object] = field(default_factory=dict)  # of the language
@@ -68,7 +68,7 @@ def compile_rules(settings: RuleSettings, rules: Sequence[Rule]) -> Watched:
     _check_columns(settings, compiled)
     if settings.outputs is not None:
         _check_outputs(settings, compiled, settings.outputs)
-    asked = arrow_predicates(compiled, catalog, settings.schema, settings.columns, settings.time_zone)
+    asked = arrow_predicates(compiled, catalog, settings.schema, settings.columns)
     if isinstance(asked, Refusal):
         raise InputError(
             "no-arrow-form",
@@ -158,7 +158,7 @@ def _check_names(meanings: Sequence[Meaning]) -> None:
     for name in (name for one in meanings if isinstance(one, Sending) for name in _reported(one)):
         if name in seen:
             hint = "give one of the rules another name"
-            raise InputError("rule-there", f"two rules report as {name!r}", hint=hint)
+            raise InputError("duplicate-name", f"two rules report as {name!r}", hint=hint)
         seen.add(name)
 
 

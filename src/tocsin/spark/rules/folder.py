@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from tocsin.errors import InputError, TocsinError, did_you_mean
 from tocsin.languages.registry import language, languages
-from tocsin.runtime.stream.rule_book import Change, Rule, changed, read_change
+from tocsin.runtime.stream.rule_book import MAX_BYTES, Change, Rule, changed, file_change, read_change
 
 _QUERY = "_query.json"
 
@@ -107,13 +107,18 @@ def read_changes(
     if not folder.is_dir():
         near = [one.name for one in folder.parent.iterdir()] if folder.parent.is_dir() else []
         hint = did_you_mean(folder.name, near, "give the folder that the query was told to watch")
-        raise InputError("no-folder", f"there is no folder {folder}", hint=hint)
+        raise InputError("no-file", f"there is no folder {folder}", hint=hint)
     left = tuple(rules)
     found: list[Listed] = []
     for file in sorted(_files(folder), key=_number):
         try:
-            content = file.read_text(encoding="utf-8", errors="replace")
-            change = read_change(json.dumps({"file": file.name, "content": content}))
+            with file.open("rb") as opened:
+                data = opened.read(MAX_BYTES + 1)
+            change = read_change(file_change(file.name, data))
+        except OSError as wrong:
+            problem = InputError("bad-file", f"{file.name} cannot be read: {wrong.strerror}")
+            found.append(Listed(file.name, None, problem))
+            continue
         except InputError as problem:
             found.append(Listed(file.name, None, problem))
             continue

@@ -21,13 +21,13 @@ from tocsin.languages.registry import DEFAULT, show
 from tocsin.runtime.program import travelling
 from tocsin.runtime.results.match_rows import match_schema
 from tocsin.runtime.stream.arrivals import ArrivalJob
-from tocsin.runtime.stream.rule_book import Rule
+from tocsin.runtime.stream.rule_book import MAX_BYTES, Rule
 from tocsin.runtime.stream.shard import ShardJob
-from tocsin.spark.events.columns import attribute_kinds, type_at
+from tocsin.spark.events.columns import attribute_kinds
 from tocsin.spark.events.event_files import whole_path
-from tocsin.spark.events.predicates import attribute_column
+from tocsin.spark.events.naming import column_at, names_at, spelled, type_at
 from tocsin.spark.events.prepare import prepared_columns, readable
-from tocsin.spark.events.worker_job import attributes_type, key_type
+from tocsin.spark.events.worker_job import attributes_type, key_fields
 from tocsin.spark.query import Query
 from tocsin.spark.rules.changing_rules import RulesInForce
 from tocsin.spark.rules.compile_rules import RuleSettings, compile_rules, sent_types
@@ -37,6 +37,8 @@ from tocsin.spark.stream.shard_processor import RULE_CHANGE, ShardProcessor
 from tocsin.spark.stream.stream_plan import source_column, too_far_ahead
 from tocsin.spark.stream.stream_query import in_shards, opened, use_rocksdb, with_heartbeats
 
+# Changes of a folder that a micro-batch makes at most, so that many of them do not hold up the matches.
+MAX_FILES = 2_500
 _NEEDED = {"number": T.IntegralType, "action": T.StringType, "name": T.StringType, "text": T.StringType}
 
 
@@ -63,7 +65,7 @@ def rule_columns_of(events: DataFrame, named: Sequence[str] | None) -> tuple[str
         if name not in kinds:
             hint = did_you_mean(name, kinds)
             raise InputError("unknown-column", f"the table has no column {name!r}", hint=hint)
-    found = kinds if named is None else named
+    found = kinds if named is None else [spelled(events.schema, name) for name in named]
     return tuple(n for n in found if not isinstance(type_at(events.schema, n), T.MapType | T.VariantType))
 
 
@@ -101,9 +103,9 @@ def columns_for_rules(
     columns = settings.columns
     wanted = dict.fromkeys([*settings.rule_columns, *columns.own])
     # The attributes of constituents are sent anyway.
-    raw = [name for name in wanted if name.split(".")[0] not in carried]
-    asked = [attribute_column(name).alias(travelling("value", name)) for name in raw]
-    asked += [source_column(columns)] if settings.stream.sources else []
+    raw = [name for name in wanted if (names_at(events.schema, name) or (name,))[0] not in carried]
+    asked = [column_at(events.schema, name).alias(travelling("value", name)) for name in raw]
+    asked += [source_column(columns, events.schema)] if settings.stream.sources else []
     catalog = settings.catalog or Catalog(common=settings.kinds)
     query = Query(events, columns, compile(()), catalog, carried)
     return prepared_columns(query, asked=(), others=[*asked, *others])
@@ -134,7 +136,7 @@ def plan_rules(used: DataFrame, events: DataFrame, asked: RuledQuery) -> RulesPl
     attributes = attributes_type(events.schema, asked.carried)
     settings = replace(asked.settings, carried=attributes)
     settings = replace(settings, outputs=sent_types(settings, asked.program))
-    schema = match_schema(key_type(events.schema, columns), attributes, settings.outputs)
+    schema = match_schema(key_fields(events.schema, columns, settings.sends), attributes, settings.outputs)
     compiled = compile_rules(settings, asked.program)
     changes = _changes(spark, asked.changes)
     if not isinstance(asked.changes, DataFrame) and "://" not in str(asked.changes):
@@ -167,13 +169,21 @@ def _changes(spark: SparkSession, rules: DataFrame | str | Path) -> DataFrame:
     if "://" not in str(rules):
         Path(rules).expanduser().mkdir(parents=True, exist_ok=True)
     files = (
-        spark.readStream.format("text")
-        .option("wholetext", True)
+        spark.readStream.format("binaryFile")
+        .schema("path string, modificationTime timestamp, length long, content binary")
         .option("pathGlobFilter", "*.json")
+        .option("maxFilesPerTrigger", MAX_FILES)
         .load(whole_path(str(rules)))
     )
-    told = F.struct(F.col("_metadata.file_name").alias("file"), F.col("value").alias("content"))
-    return files.select(F.to_json(told).alias("change"))
+    # Spark leaves out what a filter on the length leaves out, so a file that is too long is never read.
+    name = F.col("_metadata.file_name").alias("file")
+    short = files.where(F.col("length") <= MAX_BYTES).select(
+        F.to_json(F.struct(name, F.base64("content").alias("data"))).alias("change")
+    )
+    long = files.where(F.col("length") > MAX_BYTES).select(
+        F.to_json(F.struct(name, F.col("length").alias("size"))).alias("change")
+    )
+    return short.unionAll(long)
 
 
 def _check_changes(rules: DataFrame) -> None:

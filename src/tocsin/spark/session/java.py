@@ -7,7 +7,6 @@ others are kept for the error message.
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import os
 import re
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tocsin.errors import SetupError
+from tocsin.spark.session.run_folder import run_folder
 
 OLDEST = 17
 """The first Java version Spark 4 starts on."""
@@ -152,9 +152,8 @@ def _wrapped(java: Path) -> Path:
     try:
         return _write_wrapper(cache_folder() / "tocsin" / "java" / name, script)
     except OSError:
-        # mkdtemp, not a fixed name: in a shared temp folder another user could have placed a program there.
-        folder = Path(tempfile.mkdtemp(prefix="tocsin-java-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        # No fixed name: in a shared temp folder another user could have placed a program there.
+        folder = run_folder("java")
     try:
         return _write_wrapper(folder, script)
     except OSError as problem:

@@ -49,6 +49,8 @@ logger.utils.name = org.apache.spark.util.Utils
 logger.utils.level = off
 logger.stream.name = org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution
 logger.stream.level = off
+logger.schema.name = org.apache.spark.sql.execution.streaming.state.StateSchemaCompatibilityChecker
+logger.schema.level = off
 logger.writer.name = org.apache.spark.sql.execution.datasources.FileFormatWriter
 logger.writer.level = off
 logger.writer2.name = org.apache.spark.sql.execution.datasources.v2
@@ -56,6 +58,13 @@ logger.writer2.level = off
 logger.kafka.name = org.apache.kafka
 logger.kafka.level = off
 """
+
+_silent = threading.Event()  # whether the user is to hear no more of Java
+
+
+def say_no_more() -> None:
+    """Keep back whatever Java still prints: it is about to be ended."""
+    _silent.set()
 
 
 def quiet_java_options(folder: Path) -> str:
@@ -122,7 +131,7 @@ def _pass_on(reading: int) -> None:
     """Copy the Java process's stderr to ours, line by line, until it ends."""
     with os.fdopen(reading, "rb") as stream:
         for line in stream:
-            if not _NOISE.fullmatch(line):
+            if not _silent.is_set() and not _NOISE.fullmatch(line):
                 try:
                     os.write(2, line)
                 except OSError:  # our own stderr is gone; keep reading, or Java would block on a full pipe

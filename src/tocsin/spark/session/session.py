@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from pyspark.sql import SparkSession
 
 from tocsin.spark.session.java import Java, find_java
 from tocsin.spark.session.jvm import quiet_java_options, start_jvm
+from tocsin.spark.session.run_folder import run_folder
 
 _GIB = 1024**3
 _LONGEST_SOCKET = 103  # bytes in the path of a Unix socket on macOS; a few more on Linux
@@ -31,6 +31,13 @@ _ON_ONE_MACHINE = {
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
+}
+
+# Batches for Python are limited by rows. A limit on bytes would be checked after every row, which takes longer than
+# everything else Spark does with a row.
+ARROW_SETTINGS = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
+    "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
 }
 
 # Java would start with a metaspace for a small program, and collect garbage each time Spark outgrows it. The little
@@ -65,23 +72,53 @@ def _new_session(
     app_name: str, cores: int | None, shuffle_partitions: int | None, extra_conf: Mapping[str, str]
 ) -> SparkSession:
     tasks = cores or available_cores()
-    folder = Path(tempfile.mkdtemp(prefix="tocsin-spark-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = run_folder("spark")
     settings = _settings(app_name, tasks, shuffle_partitions or 4 * tasks, folder)
     for name, value in extra_conf.items():
         added = name == "spark.driver.extraJavaOptions"
         settings[name] = f"{settings[name]} {value}" if added else value
     if settings["spark.master"].startswith("local"):
-        settings = _ON_ONE_MACHINE | _sockets(folder) | settings
-    context = _start(settings)
+        settings = _ON_ONE_MACHINE | _sockets(folder) | {"spark.local.dir": str(folder)} | settings
+    with _all_temporary_in(folder), _own_handler_of_interrupts():
+        context = _start(settings)
     if "spark.log.level" not in settings:
         context.setLogLevel("ERROR")
     return SparkSession(context)
 
 
+@contextmanager
+def _all_temporary_in(folder: Path) -> Iterator[None]:
+    """Let PySpark make its temporary folder here, so that it is removed even if this process is killed meanwhile."""
+    before, tempfile.tempdir = tempfile.tempdir, str(folder)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+
+
+@contextmanager
+def _own_handler_of_interrupts() -> Iterator[None]:
+    """Keep a program's own handler for Ctrl-C, which PySpark would replace when it starts."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    if before is not signal.default_int_handler and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, before)
+
+
 def is_remote(session: SparkSession) -> bool:
     """Return whether a session is one of Spark Connect, whose JVM cannot be accessed."""
     return type(session).__module__.startswith("pyspark.sql.connect.")
+
+
+def is_own(context: SparkContext) -> bool:
+    """Return whether `local_session` has started Spark, with the settings that suit Tocsin."""
+    module = _ON_ONE_MACHINE["spark.python.daemon.module"]
+    return bool(context.getConf().get("spark.python.daemon.module") == module)
+
+
+def is_on_one_machine(context: SparkContext) -> bool:
+    """Return whether driver and workers share a machine; `local-cluster` has processes of its own for executors."""
+    return str(context.master).startswith("local[") or context.master == "local"
 
 
 def parallelism(session: SparkSession) -> int:
@@ -142,15 +179,12 @@ def _settings(app_name: str, tasks: int, shuffle_partitions: int, folder: Path) 
         "spark.app.name": app_name,
         "spark.master": f"local[{tasks}]",
         "spark.driver.memory": f"{driver_memory(_physical_memory()) // 1024**2}m",
-        "spark.driver.extraJavaOptions": f"{quiet_java_options(folder)} {_JAVA}",
+        "spark.driver.extraJavaOptions": f"{quiet_java_options(folder)} {_JAVA} {_temporary_folder(folder)}",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(shuffle_partitions),
-        # Batches for Python are limited by rows. A limit on bytes would be checked after every row, which takes longer
-        # than everything else Spark does with a row.
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
-        "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
+        **ARROW_SETTINGS,
         # Otherwise Spark creates a folder in whatever directory the user happens to be in.
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
@@ -159,6 +193,12 @@ def _settings(app_name: str, tasks: int, shuffle_partitions: int, folder: Path) 
         # Tocsin runs from a source tree, which may not be on the path of a new Python worker.
         settings["spark.executorEnv.PYTHONPATH"] = str(source)
     return settings
+
+
+def _temporary_folder(folder: Path) -> str:
+    """Return the Java option that makes Java put its temporary files here; Spark splits options at spaces."""
+    escaped = str(folder).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"-Djava.io.tmpdir={escaped}"'
 
 
 def _sockets(folder: Path) -> dict[str, str]:

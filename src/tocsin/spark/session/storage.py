@@ -34,6 +34,14 @@ class Storage:
         found = self._system(folder).listStatus(self._path(folder))
         return sorted(str(status.getPath().getName()) for status in found)
 
+    def is_folder(self, path: str) -> bool:
+        return self.exists(path) and bool(self._system(path).getFileStatus(self._path(path)).isDirectory())
+
+    def entries(self, folder: str) -> list[tuple[str, bool]]:
+        """Return the names in a folder, and whether each is a folder itself."""
+        found = self._system(folder).listStatus(self._path(folder))
+        return [(str(status.getPath().getName()), bool(status.isDirectory())) for status in found]
+
     def read(self, path: str) -> str:
         """Return the text of a file."""
         stream = self._system(path).open(self._path(path))
@@ -55,7 +63,11 @@ class Storage:
     def move(self, source: str, target: str) -> None:
         """Rename a file or folder, replacing what had that name."""
         self.delete(target)
-        if not self._system(source).rename(self._path(source), self._path(target)):
+        self.rename(source, target)
+
+    def rename(self, source: str, target: str) -> None:
+        """Rename a file or folder to a name that nothing has."""
+        if self.exists(target) or not self._system(source).rename(self._path(source), self._path(target)):
             raise OSError(f"{source} cannot become {target}")
 
     def delete(self, path: str) -> None:
@@ -67,11 +79,13 @@ class Storage:
 
     def _system(self, path: str) -> Any:
         scheme, _, rest = path.partition("://")
-        root = f"{scheme}://{rest.partition('/')[0]}" if rest else "file:///"
+        root = f"{scheme}://{rest.partition('/')[0]}/" if rest else ""
         if root not in self._systems:
-            uri = self._jvm.java.net.URI.create(root)
+            systems = self._jvm.org.apache.hadoop.fs.FileSystem
+            # What has no scheme is where Spark itself looks for it.
+            uri = self._jvm.java.net.URI.create(root) if root else systems.getDefaultUri(self._configuration)
             # Not Spark's shared instance, because this one must not write checksum files.
-            system = self._jvm.org.apache.hadoop.fs.FileSystem.newInstance(uri, self._configuration)
+            system = systems.newInstance(uri, self._configuration)
             system.setWriteChecksum(False)
             self._systems[root] = system
         return self._systems[root]

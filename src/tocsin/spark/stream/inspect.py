@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
 from tocsin.errors import InputError
+from tocsin.runtime.stream.carry_over import Outline
 from tocsin.runtime.stream.rule_book import Book, read_book
 from tocsin.spark.session.failures import explain_failure
 from tocsin.spark.stream.damage import DAMAGED, reading
-from tocsin.spark.stream.shard_head import read_head
-from tocsin.spark.stream.state_store import HEAD, MEMORY, RULE_BOOK, Counted, figures
+from tocsin.spark.stream.shard_head import read_head, read_outlines
+from tocsin.spark.stream.state_store import HEAD, MEMORY, OUTLINES, RULE_BOOK, Counted, figures
 
 
 def read_state(spark: SparkSession, checkpoint: str | Path) -> pa.Table:
@@ -40,6 +42,27 @@ def _figures(data: bytes, operator: int, checkpoint: str | Path) -> pa.Table:
     return own.add_column(0, "job", pa.array([operator + head.home.job]))
 
 
+class KeptState(NamedTuple):
+    """What one shard of a stream keeps: its outlines, and its memories by pace group and bucket."""
+
+    outlines: list[Outline]
+    memories: dict[tuple[int, int], bytes]
+
+
+def read_memories(spark: SparkSession, checkpoint: str | Path) -> list[KeptState]:
+    """Return the state of every shard of every job."""
+    shards: dict[tuple[int, object], dict[tuple[int, int], bytes]] = {}
+    for operator, rows in _rows(spark, checkpoint, None).items():
+        for row in rows:
+            place = (int(row["user_map_key"][0]), int(row["user_map_key"][1]))
+            shards.setdefault((operator, row["key"]), {})[place] = bytes(row["user_map_value"][0])
+    found = []
+    for own in shards.values():
+        outlines = read_outlines(own[OUTLINES]) if OUTLINES in own else []
+        found.append(KeptState(outlines, {place: data for place, data in own.items() if place[0] >= 0}))
+    return found
+
+
 def read_rules(spark: SparkSession, checkpoint: str | Path) -> Book:
     """Return the rules in force of a stream whose rules change, and the decision on each change."""
     (books,) = _values(spark, checkpoint, RULE_BOOK).values()
@@ -49,6 +72,15 @@ def read_rules(spark: SparkSession, checkpoint: str | Path) -> Book:
 
 def _values(spark: SparkSession, checkpoint: str | Path, key: tuple[int, int]) -> dict[int, list[bytes]]:
     """Return the value under a key from each shard that has one, by stateful operator of the query."""
+    return {
+        operator: [bytes(row["user_map_value"][0]) for row in own]
+        for operator, own in _rows(spark, checkpoint, key).items()
+        if own
+    }
+
+
+def _rows(spark: SparkSession, checkpoint: str | Path, key: tuple[int, int] | None) -> dict[int, list[Row]]:
+    """Return the rows under a key, or all, by stateful operator of the query."""
     folder = Path(checkpoint).expanduser()
     if "://" not in str(checkpoint) and not (folder / "state").is_dir():
         raise InputError(
@@ -62,7 +94,9 @@ def _values(spark: SparkSession, checkpoint: str | Path, key: tuple[int, int]) -
             spark.read.format("state-metadata").load(location).select("operatorId").distinct().collect()
         )
         reader = spark.read.format("statestore").option("stateVarName", MEMORY)
-        own = (F.col("user_map_key.pace_group") == key[0]) & (F.col("user_map_key.bucket") == key[1])
+        own = F.lit(True)
+        if key is not None:
+            own = (F.col("user_map_key.pace_group") == key[0]) & (F.col("user_map_key.bucket") == key[1])
         rows = {
             operator: reader.option("operatorId", operator).load(location).where(own).collect()
             for operator in sorted(row["operatorId"] for row in operators)
@@ -76,6 +110,4 @@ def _values(spark: SparkSession, checkpoint: str | Path, key: tuple[int, int]) -
         ) from None
     if not any(rows.values()):
         raise InputError("empty-checkpoint", f"{checkpoint} remembers nothing yet")
-    return {
-        operator: [bytes(row["user_map_value"][0]) for row in own] for operator, own in rows.items() if own
-    }
+    return rows

@@ -31,7 +31,7 @@ from tocsin.runtime.stream.carry_over import Outline, outline
 from tocsin.runtime.stream.shard import PaceGroup
 from tocsin.spark.stream.damage import reading
 
-VERSION = 3  # of the head, and of the outlines
+VERSION = 4  # of the head, and of the outlines
 _HEAD, _OUTLINES = "head", "outlines"
 
 

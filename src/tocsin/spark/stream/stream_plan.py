@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 from pyspark.sql import Column
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from tocsin.algebra.tokens.subscription import Detection
 from tocsin.automata.detection_plan import Compiled
@@ -18,8 +19,8 @@ from tocsin.runtime.predicates.lookup import WorkerLookup
 from tocsin.runtime.program import Array
 from tocsin.runtime.stream.arrivals import ArrivalJob
 from tocsin.runtime.stream.shard import PaceGroup, ShardJob
-from tocsin.spark.events.arrow_predicates import SPARK_WORDS, Lookup, asked_columns, domain_of, lookup_of
-from tocsin.spark.events.predicates import attribute_column
+from tocsin.spark.events.arrow_predicates import Lookup, are_many, asked_columns, domain_of, lookup_of
+from tocsin.spark.events.naming import column_at
 from tocsin.spark.events.prepare import prepared_columns, taken_fields
 from tocsin.spark.events.worker_job import worker_job
 from tocsin.spark.query import EventColumns, Query, Refusal
@@ -42,7 +43,7 @@ def by_source(paces: Iterable[PaceSettings]) -> bool:
     return any(pace.mode in ("guaranteed", "probabilistic") for pace in paces)
 
 
-def source_column(columns: EventColumns) -> Column:
+def source_column(columns: EventColumns, schema: T.StructType) -> Column:
     """Return the column of an event's source, as sent to the shards."""
     if columns.source is None:
         raise InputError(
@@ -50,7 +51,7 @@ def source_column(columns: EventColumns) -> Column:
             "detection that waits for sources must know which one an event is from",
             hint="name the column: source='device'",
         )
-    return attribute_column(columns.source).cast("string").alias("source")
+    return column_at(schema, columns.source).cast("string").alias("source")
 
 
 def too_far_ahead(end: Column, allowed: int) -> Column:
@@ -113,10 +114,10 @@ class StreamQuery:
 def lookup_for(query: Query) -> Lookup | None:
     """Return how the predicates of a query are looked up; None if Spark evaluates them.
 
-    Spark evaluates up to one word of them: to plan and compile more takes longer than to look them up. It also
-    evaluates predicates that have no Arrow form.
+    Spark evaluates a few of them: to plan and compile many takes longer than to look them up. It also evaluates
+    predicates that have no Arrow form.
     """
-    if query.compiled.plan.words <= SPARK_WORDS:
+    if not are_many(query.compiled):
         return None
     found = lookup_of(query)
     return None if isinstance(found, Refusal) else found
@@ -126,7 +127,10 @@ def travelling_columns(asked: StreamQuery, lookup: Lookup | None) -> list[Column
     """Return the columns to send to workers, and `unreadable`: why a row cannot be used (see `events.prepare`)."""
     query = asked.query
     predicates = None if lookup is None else asked_columns(lookup, query)
-    others = [*asked.others, *([source_column(query.columns)] if by_source(asked.paces) else [])]
+    others = [
+        *asked.others,
+        *([source_column(query.columns, query.schema)] if by_source(asked.paces) else []),
+    ]
     return prepared_columns(query, asked=predicates, others=others)
 
 

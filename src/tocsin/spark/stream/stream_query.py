@@ -28,6 +28,8 @@ from tocsin.spark.batch.shard_numbers import shard_places
 from tocsin.spark.stream.shard_processor import RULE_CHANGE, ShardProcessor
 
 if TYPE_CHECKING:
+    from tocsin.spark.events.types_seen import TypesSeen
+    from tocsin.spark.observe.task_reports import Work
     from tocsin.spark.stream.stream_plan import StreamPlan
 
 PUT_OUT = "kind string, packed binary"
@@ -43,19 +45,28 @@ _SETTINGS = {
 }
 
 
-def run_stream(used: DataFrame, plan: StreamPlan) -> DataFrame:
-    """Run detection over the prepared rows of a stream; return the output of shards as rows `kind, packed`."""
+def run_stream(used: DataFrame, plan: StreamPlan, seen: TypesSeen | None = None) -> DataFrame:
+    """Run detection over the prepared rows of a stream; return the output of shards as rows `kind, packed`.
+
+    Args:
+        seen: collects the types that occur, if somebody asks.
+    """
     use_rocksdb(used.sparkSession)
     if plan.lookup is None:
         used = without_irrelevant_values(used, plan.domain)
     if plan.idle:
         used = with_heartbeats(used)
-    return in_shards(used, plan.arriving, ShardProcessor(plan.job, plan.detected))
+    return in_shards(used, plan.arriving, ShardProcessor(plan.job, plan.detected), seen)
 
 
-def in_shards(used: DataFrame, job: ArrivalJob, processor: StatefulProcessor) -> DataFrame:
+def in_shards(
+    used: DataFrame, job: ArrivalJob, processor: StatefulProcessor, seen: TypesSeen | None = None
+) -> DataFrame:
     """Run a processor over prepared rows, each shard in its own partition if there are enough partitions."""
-    arrivals = used.mapInArrow(partial(pack_arrivals, job), from_arrow_schema(ARRIVALS))
+    pack: Work = partial(pack_arrivals, job)
+    if seen is not None and job.domain is not None:
+        pack = seen.packing(pack, len(job.domain))
+    arrivals = used.mapInArrow(pack, from_arrow_schema(ARRIVALS))
     place = F.element_at(F.lit(shard_places(job.shards)), F.col("shard") + 1)
     return (
         arrivals.select(place.alias("place"), "kind", "packed")

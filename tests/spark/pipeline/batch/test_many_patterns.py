@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tocsin.spark.batch import route as routes
 from tocsin.spark.batch.route import BY_KEY, LOOK_UP, PARQUET
-from tocsin.spark.events import prepare
+from tocsin.spark.events import arrow_predicates
 from tocsin.spark.pipeline import Report, run_pipeline
 
 if TYPE_CHECKING:
@@ -84,8 +83,8 @@ def test_a_pipeline_read_by_spark_looks_up_many_predicates(
     assert report.routes["P0"].why_not(PARQUET) == "the source events is not Parquet"
     assert "look-up: predicates are looked up where events are packed" in report.shown_routes()
     looked_up = found(spark, tmp_path, report)
-    for module in (routes, prepare):
-        monkeypatch.setattr(module, "SPARK_WORDS", 1000)
+    for limit in ("SPARK_WORDS", "_SPARK_COMPARISONS"):
+        monkeypatch.setattr(arrow_predicates, limit, 1000)
     again = run_pipeline(file, session=spark)
     assert {route.name for route in again.routes.values()} == {BY_KEY}
     assert sum(again.matches.values()) > 20

@@ -236,7 +236,7 @@ def test_the_counters_add_up(strict: Done) -> None:
 
 def test_what_can_be_read_is_detected(strict: Done) -> None:
     assert strict.report.matches == {"Through": 3, "Burning": 2}
-    through = {row["key"]: row for row in strict.lines("out/Through")}
+    through = {row["room"]: row for row in strict.lines("out/Through")}
     assert set(through) == {"A", "W", "G"}
     assert [c["id"] for c in through["A"]["constituents"]] == ["1", "2"]
     assert through["W"]["end"] == "2004-01-30T08:00:01.500Z"
@@ -282,7 +282,7 @@ pattern = "[Start(level > 1.5)];[Stop(level = 2)]"
 
 [[subscription]]
 name = "Never"
-pattern = "[Start];[Nothing(level = 3)]"
+pattern = "[Start];[Nothing]"
 
 [[subscription]]
 name = "Devices"
@@ -310,8 +310,9 @@ def test_without_declarations_the_columns_are_what_they_are(spark: SparkSession,
     second = "number,time,room,floor,level\n10,2004-01-30T08:01:00Z,A,1,2\n11,2004-01-30T08:01:00Z,B,2,2\n"
     done = run(spark, tmp_path, OPEN, a_jsonl=first, b_csv=second)
     assert done.report.matches == {"StartStop": 1, "Never": 0, "Devices": 2}
+    assert any("no event is of the type 'Nothing'" in warning for warning in done.report.warnings)
     (match,) = done.lines("out/StartStop")
-    assert match["key"] == {"room": "A", "floor": 1}
+    assert (match["room"], match["floor"]) == ("A", 1)
     assert [c["id"] for c in match["constituents"]] == ["1", "10"]
     assert match["constituents"][1]["attributes"] == {"room": "A", "floor": 1, "level": 2.0, "source": "b"}
     assert [row["constituents"][0]["attributes"] for row in done.lines("out/Devices")] == [
@@ -458,7 +459,7 @@ def test_composites_are_events_of_other_subscriptions(spark: SparkSession, tmp_p
     # Peter is called in time.
     assert done.ids("ByPerson") == [["1", "3", "6", "8", "T1"]]
     (sent,) = done.lines("out/ByPerson")
-    assert sent["key"] == "Jean"
+    assert sent["who"] == "Jean"
     # In NoKey, in a Visit, in its Quick: each event has its place on every level.
     paths = [c["path"] for c in sent["constituents"]]
     assert paths == [[1, 1, 1, 1], [1, 1, 1, 2], [1, 2, 1, 1], [1, 2, 1, 2], [2]]

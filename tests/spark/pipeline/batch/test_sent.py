@@ -125,7 +125,7 @@ def test_what_one_subscription_sends_others_read(spark: SparkSession, tmp_path: 
     far = rows(tmp_path / "out" / "Ecl.Far")
     assert sorted(row["lat"] for row in far) == [1.7, 1.8, 9.0]
     done = [row for row in rows(tmp_path / "out" / "Ecl") if row["what"] == "success"]
-    assert [(row["pattern"], row["key"], row["end"][17:19]) for row in done] == [("Ecl.Once", "u1", "03")]
+    assert [(row["pattern"], row["unit"], row["end"][17:19]) for row in done] == [("Ecl.Once", "u1", "03")]
     assert "→ Best lat=1.6 rank=1" in report.samples["Recent"][0]
 
 

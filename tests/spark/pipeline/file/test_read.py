@@ -95,8 +95,8 @@ def test_three_mistakes_are_reported_at_once_with_file_and_line(folder: Path) ->
         ('format = "parquet"', 'format = "orc"', [("bad-value", 22)]),
         ('format = "jsonl"', "format = 3", [("bad-type", 13)]),
         ('format = "jsonl"\n', "", [("missing-key", 11)]),
-        ('path = "doors.jsonl"', 'path = "windows.jsonl"', [("missing-file", 14)]),
-        ('path = "doors.jsonl"', 'path = "*.json"', [("missing-file", 14)]),
+        ('path = "doors.jsonl"', 'path = "windows.jsonl"', [("no-file", 14)]),
+        ('path = "doors.jsonl"', 'path = "*.json"', [("no-file", 14)]),
         ('path = "doors.jsonl"', "path = ''", [("bad-value", 14)]),
         ('path = "doors.jsonl"', 'table = "doors"', [("missing-key", 11), ("bad-value", 14)]),
         ('path = "doors.jsonl"', 'path = "doors.jsonl"\ntime_unit = "m"', [("bad-value", 15)]),
@@ -114,7 +114,7 @@ def test_three_mistakes_are_reported_at_once_with_file_and_line(folder: Path) ->
         ('key = "room"', "events = ['Opened']", [("subscription-loop", 18)]),
         ('name = "Opened"', 'name = "Open"', [("duplicate-name", 17)]),
         ('name = "Opened"', 'name = "Door opened"', [("bad-name", 17)]),
-        ('pattern = "[Open];[Close]"', 'file = "opened.tocsin"', [("missing-file", 19)]),
+        ('pattern = "[Open];[Close]"', 'file = "opened.tocsin"', [("no-file", 19)]),
         ('pattern = "[Open];[Close]"', "", [("missing-key", 16)]),
         ('pattern = "[Open];[Close]"', "pattern = ''", [("bad-value", 19)]),
         ('room = "string"\nseconds', 'room = "int"\nseconds', [("attribute-clash", 8)]),
@@ -316,6 +316,8 @@ def test_an_output_that_is_there_is_not_overwritten_unless_the_file_says_so(fold
     (folder / "out" / "Opened" / "part-00000.parquet").touch()
     assert mistakes(folder, GOOD) == [("output-exists", 23)]
     overwriting = replaced('path = "out"', 'path = "out"\nmode = "overwrite"')
+    assert mistakes(folder, overwriting) == [("not-an-output", 23)]  # it does not carry our mark
+    (folder / "out" / "Opened" / "_tocsin.json").touch()
     (folder / "pipeline.toml").write_text(overwriting)
     read_pipeline(folder / "pipeline.toml")
     (folder / "out" / "Opened" / "thesis.tex").touch()

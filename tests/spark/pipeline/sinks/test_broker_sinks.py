@@ -204,7 +204,7 @@ def test_detections_feed_detections(spark: SparkSession, nats: Broker, tmp_path:
     report = run_pipeline(tmp_path / "second.toml", session=spark, once=True)
     assert report.sources == {"doors": Counters(2, 2, 0, 0, 0)}
     (busy,) = rows(tmp_path / "busy")
-    assert (busy["key"], busy["start"], busy["end"]) == (
+    assert (busy["room"], busy["start"], busy["end"]) == (
         1,
         "1970-01-01T00:00:02.000Z",
         "1970-01-01T00:00:05.000Z",

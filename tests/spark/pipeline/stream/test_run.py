@@ -424,7 +424,7 @@ def test_killed_and_stopped_it_finds_each_match_once(spark: SparkSession, tmp_pa
     lines = [line for line in errors.splitlines() if line.startswith("micro-batch ")]
     assert lines
     report = run_pipeline(tmp_path / "pipeline.toml", session=spark, once=True)
-    found = [row["key"] for row in rows(tmp_path / "out" / "Through")]
+    found = [row["room"] for row in rows(tmp_path / "out" / "Through")]
     # What is within the delay of the last event still waits.
     assert sorted(found) == list(range(FILES - 1 - 3 - 2 + 1))
     assert report.matches == {"Through": len(found)}

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tocsin.algebra.tokens.pattern import Atom, Pattern, Sequence, Timed, children, rebuilt
+from tocsin.algebra.tokens.pattern import Atom, Optional, Pattern, Sequence, Timed, Within, children, rebuilt
 from tocsin.algebra.tokens.rewrite.adjacent_stars import adjacent_stars
 from tocsin.algebra.tokens.rewrite.equal_alternatives import equal_alternatives
 from tocsin.algebra.tokens.rewrite.nested_alternatives import nested_alternatives
+from tocsin.algebra.tokens.rewrite.nested_limits import nested_limits
 from tocsin.algebra.tokens.rewrite.star_of_star import star_of_star
 
 LAWS: tuple[Callable[[Pattern, Callable[[Pattern], int]], Pattern], ...] = (
@@ -19,6 +20,7 @@ LAWS: tuple[Callable[[Pattern, Callable[[Pattern], int]], Pattern], ...] = (
     equal_alternatives,
     star_of_star,
     adjacent_stars,
+    nested_limits,
 )
 
 
@@ -55,7 +57,9 @@ class _Numbers:
     def _number(self, pattern: Pattern) -> int:
         shape: object = pattern
         if not isinstance(pattern, Atom):
-            own = pattern.order if isinstance(pattern, Sequence) else None
+            own: object = pattern.order if isinstance(pattern, Sequence) else None
+            own = pattern.limit if isinstance(pattern, Within) else own
+            own = pattern.most if isinstance(pattern, Optional) else own
             timer = pattern.timer if isinstance(pattern, Timed) else None
             shape = (type(pattern), own, timer, *(self.of(child) for child in children(pattern)))
         return self._shapes.setdefault(shape, len(self._shapes))

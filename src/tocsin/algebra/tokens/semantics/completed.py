@@ -5,7 +5,7 @@ from __future__ import annotations
 from tocsin.algebra.tokens.selection import COUNT, END, Selection
 from tocsin.algebra.tokens.semantics.partial_match import Position, Token, event_order, identity_of
 from tocsin.events import Composite, Constituent, TimerEvent, Value
-from tocsin.values import kind
+from tocsin.values import sort_key
 
 
 class Completed:
@@ -78,6 +78,4 @@ class Completed:
         """Sort key for the ways to one match: the names of its events, then the variables, unset ones first."""
         bound = dict(token.bound)
         values = [bound.get(name) for name in self._variables]
-        return [c.role for c in token.taken], [
-            (False, "", 0) if value is None else (True, kind(value), value) for value in values
-        ]
+        return [c.role for c in token.taken], [sort_key(value) for value in values]

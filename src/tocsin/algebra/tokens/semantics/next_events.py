@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import assert_never
 
-from tocsin.algebra.tokens.semantics.syntax_places import Clocked, Fork, Loop, Node, Parts, Place
+from tocsin.algebra.tokens.semantics.syntax_places import (
+    Clocked,
+    Fork,
+    Limited,
+    Loop,
+    Node,
+    Parts,
+    Place,
+    Skippable,
+)
 
 
 @dataclass(frozen=True)
@@ -20,11 +29,20 @@ class Skip:
 
 @dataclass(frozen=True)
 class Entry:
-    """An atom that may take the next event, how it must follow the last one, and what comes after it."""
+    """An atom that may take the next event, how it must follow the last one, and what comes after it.
+
+    `begins`: the limits that the event is the first of. The others around the place must not have run out.
+    """
 
     place: Place
     then: Then | None
     way: Skip = Skip()
+    begins: frozenset[int] = frozenset()
+
+    @property
+    def limits(self) -> frozenset[int]:
+        """The limits that close it when they run out."""
+        return self.place.limits - self.begins
 
 
 @dataclass(frozen=True)
@@ -40,7 +58,7 @@ class Alternative:
 class Then:
     """What remains after the part of `node` before `index`; then `then`."""
 
-    node: Parts | Loop | Clocked
+    node: Parts | Loop | Skippable | Clocked
     index: int
     then: Then | None
 
@@ -85,6 +103,13 @@ def waits_at(node: Node, then: Then | None) -> list[Alternative]:
             return _rest(node, 0, then)
         case Loop(body):
             return [replace(a, empty=Skip()) for a in waits_at(body, Then(node, 0, then))]
+        case Skippable():
+            return _more(node, 0, then)
+        case Limited(body, timer):
+            return [
+                replace(a, entries=tuple(replace(e, begins=e.begins | {timer}) for e in a.entries))
+                for a in waits_at(body, then)
+            ]
         case Fork(options):
             return [a for option in options for a in waits_at(option, then)]
         case Clocked(first, _, _):
@@ -103,6 +128,14 @@ def _rest(node: Parts, index: int, then: Then | None) -> list[Alternative]:
     return waits
 
 
+def _more(node: Skippable, index: int, then: Then | None) -> list[Alternative]:
+    """Where a token can wait that may take the copies from `index` on: in one place for the next one and what follows."""
+    if index == len(node.copies):
+        return [Alternative((), Skip())]
+    waits = join(waits_at(node.copies[index], Then(node, index + 1, then)), _more(node, index + 1, then))
+    return [replace(alternative, empty=Skip()) for alternative in waits]
+
+
 def _part(node: Parts, index: int, then: Then | None) -> list[Alternative]:
     last = index == len(node.parts) - 1
     return waits_at(node.parts[index], then if last else Then(node, index + 1, then))
@@ -117,6 +150,8 @@ def waits_after(then: Then | None) -> list[Alternative]:
     match then.node:
         case Loop():
             return join(waits_at(then.node, then.then), after)
+        case Skippable():
+            return join(_more(then.node, then.index, then.then), after)
         case Parts():
             rest = _rest(then.node, then.index, then.then)
             return join(_behind(_link(then.node.links[then.index]), rest), after)

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
 
-from tocsin.algebra.tokens.pattern import AllOf, AnyOf, Order, Pattern, Sequence, pattern_variables
+from tocsin.algebra.tokens.limits import parallel, written_out
+from tocsin.algebra.tokens.pattern import AllOf, AnyOf, Order, Pattern, Sequence, Within, pattern_variables
 from tocsin.algebra.tokens.selection import Selection
 from tocsin.algebra.tokens.semantics.completed import Completed
 from tocsin.algebra.tokens.semantics.next_events import Alternative, Entry, join, waits_after, waits_at
@@ -30,6 +31,8 @@ from tocsin.events import Composite, Constituent, TimerEvent, Value
 class Detector:
     """One pattern over one ordered stream, event by event; the detectors of its parallel parts are inside it."""
 
+    keeper = Completed  # the class of what keeps its complete matches
+
     def __init__(
         self,
         name: str,
@@ -38,18 +41,20 @@ class Detector:
         key: Value = None,
         selection: Selection = Selection(),
     ) -> None:
-        self.key, self.interpretation, self.selection = key, interpretation, selection
-        if isinstance(pattern, AllOf):
-            pattern = _either_order(pattern, name, self)
-        else:
-            self.inner: list[Detector] = []
+        self.name, self.key, self.interpretation, self.selection = name, key, interpretation, selection
+        pattern = written_out(pattern)
+        self.inner: list[Detector] = []
+        if (both := parallel(pattern)) is not None:
+            either = _either_order(both, name, self)
+            pattern = replace(pattern, body=either) if isinstance(pattern, Within) else either
         tree = syntax_tree(pattern, name)
         assert tree.root is not None
-        self.inner += [Detector(inner, part, interpretation, key) for inner, part in tree.inner]
+        self.inner += [type(self)(inner, part, interpretation, key) for inner, part in tree.inner]
         self._timers = tree.timers
+        self._parts = {inner.name: inner for inner in self.inner}
         self._starts = [Token(a) for a in join(waits_at(tree.root, None), waits_after(None)) if a.entries]
         self._tokens: list[Token] = []
-        self._completed = Completed(name, selection, tuple(sorted(pattern_variables(pattern))), key)
+        self._completed = self.keeper(name, selection, tuple(sorted(pattern_variables(pattern))), key)
         self.numbers = count()  # of its composites, so that a later one comes later
 
     def take(self, symbol: Symbol, position: Position) -> None:
@@ -79,14 +84,37 @@ class Detector:
             self._tokens = self._completed.choose(self._tokens, ended=True)
 
     def _ring(self, token: Token, moment: int) -> None:
-        """Run out the first of a token's timers that are due now."""
-        due = min(((self._timers[n].name, n) for n, when in token.timers if when == moment), default=None)
+        """Run out the first of a token's timers that are due now; limits include their last moment, so they come last."""
+        limits = frozenset[int]().union(*(entry.place.limits for entry in token.at.entries))
+        due = min(
+            ((n in limits, self._timers[n].name, n) for n, when in token.timers if when == moment),
+            default=None,
+        )
         if due is None:
             self._tokens.append(token)
             return
-        name, number = due
+        is_limit, name, number = due
         token = replace(token, timers=tuple(t for t in token.timers if t[0] != number))
+        if is_limit:
+            self._close(token, number, moment)
+            return
         self._step(token, TimerEvent(name, moment), (moment, moment, 2, True, name), number)
+
+    def _close(self, token: Token, limit: int, moment: int) -> None:
+        """From this moment on the token waits only for what lies outside of the limit; without that, it ends."""
+        left = tuple(entry for entry in token.at.entries if limit not in entry.limits)
+        if left:
+            at = replace(token.at, entries=left)
+            running = _running(at)
+            timers = tuple(timer for timer in token.timers if timer[0] in running)
+            self._tokens.append(replace(token, at=at, timers=timers))
+
+    def clock(self, symbol: Symbol | TimerEvent) -> int:
+        """When an event ends; of a parallel part of the pattern, when its first event does."""
+        if isinstance(symbol, Composite) and symbol.type in self._parts:
+            part = self._parts[symbol.type]
+            return min(part.clock(constituent.event) for constituent in symbol.constituents)
+        return symbol.interval.end
 
     def found(self) -> list[Composite]:
         """The composites detected since the last call."""
@@ -147,8 +175,13 @@ class Detector:
             for link in entry.place.behind - entered:
                 if link in ends and symbol.interval.start <= ends[link]:
                     return
+        timers = dict(token.timers)
+        for limit in entry.place.limits:
+            last_moment = self.clock(symbol) + (self._timers[limit].after or 0)
+            timers[limit] = last_moment if limit in entry.begins else min(last_moment, timers[limit])
         moved = replace(
             token,
+            timers=tuple(timers.items()),
             taken=(*token.taken, Constituent(role, symbol)),
             places=(*token.places, position),
             last=symbol.interval,
@@ -163,7 +196,7 @@ class Detector:
     def _arrive(self, token: Token, at: Alternative, ends: Mapping[int, int]) -> Token:
         assert token.last is not None
         behind = frozenset[int]().union(*(e.place.behind for e in at.entries))
-        running = frozenset[int]().union(*(e.place.running for e in at.entries))
+        running = _running(at)
         timers = {n: when for n, when in token.timers if n in running}
         for number in at.arms:
             timer = self._timers[number]
@@ -180,13 +213,17 @@ class Detector:
         )
 
 
+def _running(at: Alternative) -> frozenset[int]:
+    """The timers and limits that matter in a place."""
+    return frozenset[int]().union(*(entry.place.running | entry.limits for entry in at.entries))
+
+
 def _either_order(pattern: AllOf, name: str, detector: Detector) -> Pattern:
     """`C1 || C2` as a pattern over the composites of its two sides: each takes the first later one of the other."""
-    detector.inner = []
     symbols = []
     for side, part in (("<", pattern.left), (">", pattern.right)):
         inner = f"{name}{side}"
-        detector.inner.append(Detector(inner, part, detector.interpretation, detector.key))
+        detector.inner.append(type(detector)(inner, part, detector.interpretation, detector.key))
         symbols.append(composite_atom(inner, part))
     left, right = symbols
     return AnyOf((Sequence((left, right), Order.WEAK), Sequence((right, left), Order.WEAK)))

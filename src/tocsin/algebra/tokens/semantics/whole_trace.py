@@ -15,6 +15,7 @@ from tocsin.algebra.tokens.semantics.token_list import Detector
 from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.algebra.tokens.where import keeps
 from tocsin.events import Composite, Event, Value, trace
+from tocsin.values import identity
 
 _INNER = 1 << 20  # composites of parallel parts come after those of named definitions of equal time
 
@@ -24,10 +25,10 @@ def detect(subscription: Subscription, events: Iterable[Event], until: int = FOR
 
     `until` is how far time advances after the last event; by default every timer runs out.
     """
-    by_key: dict[Value, list[Event]] = {}
+    by_key: dict[tuple[str, Value], list[Event]] = {}
     for event in trace(events):
-        by_key.setdefault(event.key, []).append(event)
-    return [c for key, own in by_key.items() for c in Detection(subscription, key).feed(own, until)]
+        by_key.setdefault(identity(event.key), []).append(event)
+    return [c for (_, key), own in by_key.items() for c in Detection(subscription, key).feed(own, until)]
 
 
 class Detection:
@@ -45,13 +46,21 @@ class Detection:
     the events of one moment at once: the last of them may complete a composite that comes before the others.
     """
 
-    def __init__(self, subscription: Subscription, key: Value = None) -> None:
+    def __init__(
+        self, subscription: Subscription, key: Value = None, detectors: type[Detector] = Detector
+    ) -> None:
+        """`detectors` is the class of its detectors, for those who want to watch them."""
         patterns = [(definition.name, definition.pattern) for definition in subscription.definitions]
         patterns.append((subscription.name, subscription.pattern))
         *named, (name, pattern) = patterns
-        self._named = [Detector(*one, subscription.interpretation, key) for one in named]
-        self._last = Detector(name, pattern, subscription.interpretation, key, subscription.selection)
+        self._named = [detectors(*one, subscription.interpretation, key) for one in named]
+        self._last = detectors(name, pattern, subscription.interpretation, key, subscription.selection)
         self._where = subscription.where
+
+    @property
+    def detectors(self) -> list[Detector]:
+        """The detectors of named composites, then that of the pattern itself; others are inside them."""
+        return [*self._named, self._last]
 
     def feed(self, events: Iterable[Event], until: int) -> list[Composite]:
         """The composites found in the next events, and by timers as time advances to `until`."""

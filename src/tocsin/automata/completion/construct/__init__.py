@@ -41,7 +41,7 @@ from tocsin.automata.completion.construct.sequential import sequential
 from tocsin.errors import LimitError
 
 # Bounded repetitions are unrolled round by round, so a short text can ask for a huge machine.
-MAX_STATES = 20_000
+MAX_STATES = 8_000
 
 
 def construct(
@@ -50,6 +50,7 @@ def construct(
     *,
     name: str = "M",
     letters: Sequence[str] | None = None,
+    before: int = 0,
 ) -> Machine:
     """The correlation machine of an expression; refuses one of more than `MAX_STATES` states.
 
@@ -61,14 +62,15 @@ def construct(
     Args:
         letters: a finite alphabet of event types; a predicate then has a transition for each letter that
             satisfies it, as in the paper, instead of one for all.
+        before: the states of other machines of the same text, which count as well.
     """
-    states = count_states(expression)
+    states = before + count_states(expression)
     if states > MAX_STATES:
         raise LimitError(
             "machine-too-large",
-            f"the machine would have {states:,} states; the limit is {MAX_STATES:,}",
+            f"the machine would have {states:,} states; the limit for a text is {MAX_STATES:,}",
             expression.span,
-            "lower the bounds of repeat, persist and loop",
+            "lower the bounds of repeat, persist and loop, or make several texts of it",
         )
     module = _module(Builder(), expression, interpretation, letters)
     return Machine(

@@ -15,6 +15,9 @@ from tocsin.algebra.completion.machine import Machine, Transition
 from tocsin.automata.completion.passes.order import renamed
 from tocsin.automata.completion.passes.partition import coarsest
 
+_LOOKS = 200_000  # at states and transitions, to find what to merge, and more for each that a machine has
+_LOOKS_AT_EACH = 200
+
 
 def share(machine: Machine) -> Machine:
     """The machine with those states and transitions merged that always move together.
@@ -25,7 +28,10 @@ def share(machine: Machine) -> Machine:
     >>> len(twice.transitions), len(share(twice).transitions)
     (4, 3)
     """
-    states, transitions = _classes(machine)
+    try:
+        states, transitions = _classes(machine)
+    except _EnoughError:
+        return machine  # what is not shared only costs time
     one = _named(machine.states, states)
     same = _named([transition.name for transition in machine.transitions], transitions)
     members: dict[str, list[Transition]] = {}
@@ -53,6 +59,10 @@ def share(machine: Machine) -> Machine:
         machine.success,
         machine.failure,
     )
+
+
+class _EnoughError(Exception):
+    """Raised when looking for what to merge takes longer than running it apart would."""
 
 
 def _named(names: Sequence[str], classes: Sequence[int]) -> dict[str, str]:
@@ -83,7 +93,14 @@ def _classes(machine: Machine) -> tuple[list[int], list[int]]:
         before[called[later]].append(called[earlier])
         dependents[called[earlier]].append(called[later])
 
+    left = _LOOKS + _LOOKS_AT_EACH * (count + len(called))
+
     def look(i: int, classes: Sequence[int]) -> Hashable:
+        nonlocal left
+        left -= len(moves[i][0]) + len(moves[i][1]) if i < count else 1 + len(before[i])
+        if left < 0:
+            raise _EnoughError
+
         def those(some: Iterable[int]) -> frozenset[int]:
             return frozenset(classes[j] for j in some)
 

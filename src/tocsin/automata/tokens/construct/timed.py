@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from tocsin.algebra.tokens.bounds import MAX_OF_A_KIND
 from tocsin.algebra.tokens.pattern import Pattern, Timer
 from tocsin.automata.tokens.fragment import Context, Draft, Fragment, Way
-from tocsin.errors import LimitError
 
 
 def timed(
@@ -21,11 +19,7 @@ def timed(
 ) -> Fragment:
     """`(C1, C2)_{T=…}`. Paper: 003, Fig. 14f."""
     before = construct(draft, first, context)
-    number = len(draft.timers)
-    if number == MAX_OF_A_KIND:
-        message = f"the pattern has more than {MAX_OF_A_KIND} timers"
-        raise LimitError("too-many-timers", message, timer.span, "name a part of it as a composite")
-    draft.timers.append(timer)
+    number = draft.timer(timer, timer.span)
     inside = replace(
         context, timers={**context.timers, timer.name: number}, running=context.running | {number}
     )

@@ -39,7 +39,7 @@ from tocsin.runtime.kernels.completion.kernel import (
 from tocsin.runtime.kernels.completion.table import Cells
 from tocsin.runtime.kernels.growing import grown
 from tocsin.runtime.kernels.match_arrays import Matches
-from tocsin.runtime.kernels.protocol import Events, Fed, Held, Numbers, Work, record
+from tocsin.runtime.kernels.protocol import Events, Fed, Held, Numbers, PartialMatch, Work, record
 from tocsin.runtime.moments import NEVER
 from tocsin.runtime.program import Array, Detector, Walk
 
@@ -74,6 +74,17 @@ def feed(memory: Walks, work: Work) -> Fed:
 def size(memory: Walks) -> int:
     """The number of keys that have left their initial state."""
     return len(memory.keys)
+
+
+def partial(detector: Detector, memory: Walks) -> list[PartialMatch]:
+    """The keys that have left their initial state, with the events that they remember."""
+    found = []
+    for number, key in enumerate(memory.keys.tolist()):
+        events = [
+            (int(ref), -1, int(start), int(start)) for ref, start in memory.registers[number] if ref >= 0
+        ]
+        found.append(PartialMatch(key, -1, tuple(events)))
+    return found
 
 
 def due(detector: Detector, memory: Walks) -> int:

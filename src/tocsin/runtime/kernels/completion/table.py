@@ -101,9 +101,10 @@ class Cells:
         """Compute all cells that events of these kinds can reach, unless that takes more than `limit` cells."""
         numbers = [self.kind(answers) for answers in kinds]
         for state, _ in enumerate(self.states):  # which grows during the loop
-            if (state + 1) * len(numbers) > limit:
-                return False
             for kind in numbers:
+                # Every state that is found has a row of its own.
+                if len(self.states) * len(numbers) > limit:
+                    return False
                 self.cell(state, kind)
         return True
 

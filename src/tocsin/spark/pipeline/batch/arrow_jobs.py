@@ -11,6 +11,7 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from tocsin.runtime.batch.count_uses import COUNTED, CountJob, count_uses
+from tocsin.runtime.predicates.derived import attributes_of
 from tocsin.runtime.read.parquet_events import ReadJob
 from tocsin.runtime.read.pipeline_events import HASHED
 from tocsin.spark.events.arrow_predicates import lookup_of
@@ -107,7 +108,7 @@ def count_arrow(session: SparkSession, arrow: ArrowJobs) -> Uses:
     coded: dict[str, None] = {}
     for reading in arrow.read:
         operands = [*reading.asked.values(), *(recipe.operand for recipe in reading.keys)]
-        names |= dict.fromkeys(str(o[1]).split(".")[0] for o in operands if o[0] == "attribute")
+        names |= dict.fromkeys(name.split(".")[0] for o in operands for name in attributes_of(o))
         names |= dict.fromkeys(str(reading.source) for o in operands if o[0] == "source")
         coded |= dict.fromkeys(reading.coded)
     found = place(arrow.sources, list(names), list(coded))

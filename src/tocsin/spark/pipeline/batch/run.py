@@ -12,18 +12,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from tocsin.errors import TocsinWarning, counted
 from tocsin.runtime.feed import MAX_TOKENS
 from tocsin.runtime.read.parquet_events import ReadJob
 from tocsin.spark.batch.route import PARQUET, Route, choose
 from tocsin.spark.deliver import deliver
+from tocsin.spark.events.types_seen import types_seen
 from tocsin.spark.observe.counters import Counters
+from tocsin.spark.observe.few import few, few_matches
 from tocsin.spark.pipeline.added_columns import (
     DEAD,
     HELD_BACK,
@@ -36,16 +39,24 @@ from tocsin.spark.pipeline.added_columns import (
     job_flag,
 )
 from tocsin.spark.pipeline.batch.arrow_jobs import JobEvents, Uses, arrow_jobs, count_arrow
-from tocsin.spark.pipeline.file.model import Delivery, Pipeline
+from tocsin.spark.pipeline.file.model import Delivery, Pipeline, Sink
 from tocsin.spark.pipeline.file.warnings import pipeline_warnings
 from tocsin.spark.pipeline.plan.jobs import Job, Plan
 from tocsin.spark.pipeline.plan.schema import Schema
 from tocsin.spark.pipeline.report.match_text import first_matches
 from tocsin.spark.pipeline.report.progress import Progress
 from tocsin.spark.pipeline.report.report import Report
+from tocsin.spark.pipeline.sinks.ownership import Staging
+from tocsin.spark.pipeline.sinks.quiet import hold_back_in
+from tocsin.spark.pipeline.sinks.rule_rows import (
+    in_one_table,
+    rules_of,
+    tells_of_rules,
+    with_rules,
+)
 from tocsin.spark.pipeline.sinks.write_files import (
     Written,
-    check_sent_folders,
+    check_outputs,
     dead_letters,
     write_dead_letters,
     write_matches,
@@ -72,13 +83,16 @@ class _Outcome:
 
     classified: list[DataFrame]
     reasons: dict[str, int]
-    matches: dict[str, DataFrame] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     composites: dict[str, Counters] = field(default_factory=dict)
     sent: dict[str, int] = field(default_factory=dict)  # how many events were delivered, by subscription
     lost: dict[str, dict[str, int]] = field(default_factory=dict)  # and how many were not, by reason
     tables: dict[str, dict[str, DataFrame]] = field(default_factory=dict)  # and the events, by table
     routes: dict[str, Route] = field(default_factory=dict)  # by subscription
+    warnings: list[TocsinWarning] = field(default_factory=list)  # about types that never occur
+    jobs: list[tuple[Job, DataFrame]] = field(default_factory=list)  # the rows of each job
+    changed: dict[str, DataFrame] = field(default_factory=dict)  # of subscriptions whose rows were delivered
+    held: dict[str, int] = field(default_factory=dict)  # how many matches quiet subscriptions hold back
 
 
 def run_batch(
@@ -95,40 +109,41 @@ def run_batch(
     progress.begin(f"reading {', '.join(source.name for source in pipeline.sources)}")
     sources = [open_source(session, pipeline, source) for source in pipeline.sources]
     plan, schema = plan_sources(pipeline, sources)
-    check_sent_folders(pipeline, plan)
+    check_outputs(session, pipeline, plan, sources)
     whole_ids = all(source.whole_ids for source in sources)
     united = unite(pipeline, sources, schema, whole_ids)
     events = PipelineEvents(united, schema, carried_by_all(pipeline, schema), whole_ids)
     arrow = arrow_jobs(sources, plan.jobs, events)
     uses = count_arrow(session, arrow) if len(arrow.read) == len(plan.jobs) else None
-    classified = _kept(classify(united, plan.jobs, schema), uses, keep)
-    counted, reasons = _count(classified, {one.source.name: one.read for one in sources}, uses or {})
-    total, dead = (sum(getattr(one, what) for one in counted.values()) for what in ("read", "dead"))
-    progress.done(f"{total:,} events, {dead:,} of them unreadable")
+    classified = _classified(united, plan.jobs, schema, uses, keep)
+    counters, reasons = _count(classified, {one.source.name: one.read for one in sources}, uses or {})
+    total, dead = (sum(getattr(one, what) for one in counters.values()) for what in ("read", "dead"))
+    progress.done(f"{counted(total, 'event')}, {dead:,} of them unreadable")
 
     outcome = _Outcome([classified], reasons)
     for job in plan.jobs:
-        progress.begin(f"detecting {', '.join(job.names)}")
+        progress.begin(f"detecting {few(job.names)}")
         _run_job(pipeline, plan, job, arrow.readings[job.number], events, outcome, keep)
-        numbers = ", ".join(f"{outcome.numbers[name]:,} {name}" for name in job.names)
-        progress.done(numbers + _way(pipeline, outcome.routes[job.names[0]]))
+        found = few_matches({name: outcome.numbers[name] for name in job.names})
+        progress.done(found + _way(pipeline, outcome.routes[job.names[0]]))
 
     progress.begin("writing")
     splits = [split for source in sources for split in source.splits]
     written, samples = _write(pipeline, session, outcome, schema, splits)
-    progress.done(f"{len(written)} folders")
+    progress.done(counted(len(written), "output"))
     return Report(
         pipeline.name,
         {entry.name: outcome.numbers[entry.name] for entry in pipeline.subscriptions},
-        counted,
+        counters,
         outcome.composites,
         outcome.reasons,
         samples,
         written,
         time.monotonic() - started,
-        tuple(str(warning) for warning in pipeline_warnings(pipeline)),
+        (*map(str, pipeline_warnings(pipeline)), *map(str, outcome.warnings)),
         outcome.lost,
         routes=outcome.routes,
+        held=outcome.held,
     )
 
 
@@ -142,19 +157,46 @@ def _run_job(
     keep: Callable[[DataFrame], DataFrame],
 ) -> None:
     """Detect the subscriptions of a job; matches that other jobs read become their events."""
-    choice = choose(_query(pipeline, job, reading, events, outcome.classified))
+    query = _query(pipeline, job, reading, events, outcome.classified)
+    seen = types_seen(query, outcome.warnings.append)
+    choice = choose(replace(query, types_seen=seen))
     found = keep(opened(choice.matches()) if job.reads else choice.matches())
     outcome.routes |= dict.fromkeys(job.names, choice.route)
-    _add_matches(outcome, job, found, keep, {e.name: e.deliver for e in pipeline.subscriptions})
+    heard = _heard(pipeline, job, found, outcome, keep)
+    outcome.jobs.append((job, heard))
+    _add_matches(outcome, job, heard, keep, {e.name: e.deliver for e in pipeline.subscriptions})
     for name in (name for name in job.names if name in plan.composites):
         readers = [other for other in plan.jobs if name in other.reads]
         if job.sends:
-            sent_rows, patterns = outcome.matches[name], job.patterns[name]
+            sent_rows, patterns = _rows_of(outcome, name), job.patterns[name]
             rows = sent_as_events(sent_rows, name, patterns, job.key, events.schema, events.whole_ids)
         else:
             (composite,) = plan.composites[name]
             rows = as_events(found, composite, job.key, events.schema, events.whole_ids)
         _add_composites(outcome, name, keep(classify(rows, readers, events.schema)), job.sends)
+
+
+def _heard(
+    pipeline: Pipeline,
+    job: Job,
+    found: DataFrame,
+    outcome: _Outcome,
+    keep: Callable[[DataFrame], DataFrame],
+) -> DataFrame:
+    """The matches of a job without those that quiet subscriptions hold back, which are counted.
+
+    Other subscriptions that use them as events get them all the same.
+    """
+    quiet = {e.name: e.quiet for e in pipeline.subscriptions if e.name in job.names and e.quiet is not None}
+    if not quiet:
+        return found
+    heard = keep(hold_back_in(found, quiet))
+    counts = [
+        {row["pattern"]: row["count"] for row in rows.groupBy("pattern").count().collect()}
+        for rows in (found.where(F.col("pattern").isin(list(quiet))), heard)
+    ]
+    outcome.held |= {name: counts[0].get(name, 0) - counts[1].get(name, 0) for name in quiet}
+    return heard
 
 
 def _query(
@@ -183,22 +225,73 @@ def _write(
     pipeline: Pipeline, session: SparkSession, outcome: _Outcome, schema: Schema, splits: Sequence[Split]
 ) -> tuple[tuple[Written, ...], dict[str, tuple[str, ...]]]:
     """Write the results; return what was written where, and the first matches for console sinks."""
-    carried = {
-        name: carrying(frame, chosen(pipeline, name, schema)) for name, frame in outcome.matches.items()
-    }
-    written = write_matches(pipeline, carried, outcome.numbers)
-    written += write_sent(pipeline, outcome.tables)
+
+    def carried(name: str) -> DataFrame:
+        return carrying(_rows_of(outcome, name), chosen(pipeline, name, schema))
+
+    def rows(sink: Sink, name: str) -> DataFrame:
+        if not tells_of_rules(pipeline, sink):
+            return carried(name)
+        return with_rules(carried(name), rules_of(pipeline.subscriptions, {name: _patterns(outcome, name)}))
+
+    def together(names: Sequence[str]) -> DataFrame:
+        return _together(pipeline, outcome, schema, names)
+
     dead = dead_letters(session, outcome.classified, splits)
-    written += write_dead_letters(pipeline, dead, sum(outcome.reasons.values()))
+    with Staging(session) as staging:
+        written = write_matches(pipeline, rows, outcome.numbers, together, staging)
+        written += write_sent(pipeline, outcome.tables, staging)
+        written += write_dead_letters(pipeline, dead, sum(outcome.reasons.values()), staging)
     return tuple(written), _samples(pipeline, carried)
 
 
-def _kept(events: DataFrame, uses: Uses | None, keep: Callable[[DataFrame], DataFrame]) -> DataFrame:
+def _rows_of(outcome: _Outcome, name: str) -> DataFrame:
+    """The rows of a subscription. Made only when needed: a table for each of many takes Spark its time."""
+    if name in outcome.changed:
+        return outcome.changed[name]
+    found = next(found for job, found in outcome.jobs if name in job.patterns)
+    return found.where(F.col("pattern").isin(list(_patterns(outcome, name))))
+
+
+def _patterns(outcome: _Outcome, name: str) -> tuple[str, ...]:
+    """The names that the rows of a subscription have."""
+    return next(tuple(job.patterns[name]) for job, _ in outcome.jobs if name in job.patterns)
+
+
+def _together(pipeline: Pipeline, outcome: _Outcome, schema: Schema, names: Sequence[str]) -> DataFrame:
+    """The matches of several subscriptions as one table; those of a job that carry the same are one part of it."""
+    parts: list[DataFrame] = []
+    for job, found in outcome.jobs:
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for name in (name for name in job.names if name in names):
+            if name in outcome.changed:
+                own = carrying(outcome.changed[name], chosen(pipeline, name, schema))
+                parts.append(own)
+            else:
+                groups.setdefault(chosen(pipeline, name, schema), []).append(name)
+        for attributes, some in groups.items():
+            rows = found
+            if len(some) < len(job.names):
+                rows = found.where(F.col("pattern").isin([p for name in some for p in job.patterns[name]]))
+            parts.append(carrying(rows, attributes))
+    patterns = {name: _patterns(outcome, name) for name in names}
+    return with_rules(in_one_table(parts), rules_of(pipeline.subscriptions, patterns))
+
+
+def _classified(
+    united: DataFrame,
+    jobs: Sequence[Job],
+    schema: Schema,
+    uses: Uses | None,
+    keep: Callable[[DataFrame], DataFrame],
+) -> DataFrame:
     """Persist the classified events needed as rows: all, or only the dead if tasks have counted the others."""
     if uses is None:
-        return keep(events)
-    dead = any(count for (_, use), count in uses.items() if use == DEAD)
-    return keep(events.where(F.col(USE) == DEAD)) if dead else events.limit(0)
+        return keep(classify(united, jobs, schema))
+    if any(count for (_, use), count in uses.items() if use == DEAD):
+        return keep(classify(united, jobs, schema).where(F.col(USE) == DEAD))
+    # Only the columns are needed, and Spark would take its time to plan the predicates of many patterns for no row.
+    return classify(united, jobs, schema, all_used=True).limit(0)
 
 
 def _way(pipeline: Pipeline, route: Route) -> str:
@@ -221,14 +314,13 @@ def _add_matches(
     counts = {row["pattern"]: row["count"] for row in rows}
     for name, patterns in job.patterns.items():
         outcome.numbers[name] = sum(counts.get(pattern, 0) for pattern in patterns)
-        outcome.matches[name] = found.where(F.col("pattern").isin(list(patterns)))
         if job.sends:
             outcome.sent[name] = sum(row["sent"] for row in rows if row["pattern"] in patterns)
             receiver = receivers[name]
             if receiver is not None:
                 _deliver(outcome, name, receiver, keep)
             outcome.tables[name] = {
-                table: sent(outcome.matches[name], table)
+                table: sent(_rows_of(outcome, name), table)
                 for pattern in patterns
                 for table in sent_tables(job.compiled, pattern)
             }
@@ -238,10 +330,10 @@ def _deliver(
     outcome: _Outcome, name: str, receiver: Delivery, keep: Callable[[DataFrame], DataFrame]
 ) -> None:
     """Pass the events a subscription sent through its receiver's queue; lost ones stay as rows, with the reason."""
-    rows = outcome.matches[name]
+    rows = _rows_of(outcome, name)
     delivered = keep(deliver(rows, every=receiver.every, capacity=receiver.capacity, most=receiver.most))
     others = rows.where(F.col("what") != "push")
-    outcome.matches[name] = delivered.unionByName(others, allowMissingColumns=True)
+    outcome.changed[name] = delivered.unionByName(others, allowMissingColumns=True)
     counts = {row["lost"]: row["count"] for row in delivered.groupBy("lost").count().collect()}
     outcome.lost[name] = {why: count for why, count in sorted(counts.items(), key=str) if why is not None}
     outcome.sent[name] = counts.get(None, 0)
@@ -250,7 +342,8 @@ def _deliver(
 def _add_composites(outcome: _Outcome, name: str, classified: DataFrame, sends: bool) -> None:
     """Add matches that are events of later jobs; they are counted like the events of a source."""
     outcome.classified.append(classified)
-    counts, reasons = _count(classified, {name: outcome.sent[name] if sends else outcome.numbers[name]}, {})
+    found = outcome.sent[name] if sends else outcome.numbers[name] + outcome.held.get(name, 0)
+    counts, reasons = _count(classified, {name: found}, {})
     outcome.composites |= counts
     for reason, count in reasons.items():
         outcome.reasons[reason] = outcome.reasons.get(reason, 0) + count
@@ -279,9 +372,9 @@ def _count(
     return counters, reasons
 
 
-def _samples(pipeline: Pipeline, matches: Mapping[str, DataFrame]) -> dict[str, tuple[str, ...]]:
+def _samples(pipeline: Pipeline, matches: Callable[[str], DataFrame]) -> dict[str, tuple[str, ...]]:
     keys = {entry.name: entry.key for entry in pipeline.subscriptions}
     rows = {
         name: sink.rows for sink in pipeline.sinks if sink.format == "console" for name in sink.subscriptions
     }
-    return {name: first_matches(matches[name], keys[name], number) for name, number in rows.items()}
+    return {name: first_matches(matches(name), keys[name], number) for name, number in rows.items()}

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tocsin.errors import PipelineError, Span
+from tocsin.errors import InputError, PipelineError, Span
+from tocsin.languages.attached import read_text
 
 Place = tuple[str | int, ...]
 
@@ -24,6 +25,12 @@ _STRING = re.compile(
 )
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _SCALAR = re.compile(r"[^,\]}#\n]*")
+# What the limits below are counted in: strings and comments, as a whole, words, and single signs.
+_TOKEN = re.compile(_STRING.pattern + r"|#[^\n]*|[\w+-]+|\n|[^\s\w]", re.DOTALL)
+_DIGITS = re.compile(r"[+-]?(?:0[xob])?[0-9a-fA-F_]*[0-9]", re.ASCII)
+MAX_NESTING = 50  # brackets inside each other
+MAX_PARTS = 50  # of a key: a.b.c has three
+MAX_DIGITS = 64  # of a number
 _AT = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
 
 
@@ -66,18 +73,43 @@ def read_document(path: Path) -> tuple[Document, dict[str, Any]]:
     """The file and its values; a `PipelineError` if it is no TOML file."""
     file = str(path)
     try:
-        text = path.read_text(encoding="utf-8").replace("\r\n", "\n")
-    except FileNotFoundError:
-        raise PipelineError("missing-file", f"there is no file {file}") from None
-    except OSError as problem:
-        raise PipelineError("unreadable-file", f"{file} cannot be read: {problem.strerror}") from None
-    except UnicodeDecodeError:
-        raise PipelineError("unreadable-file", f"{file} is not text in UTF-8") from None
+        text = read_text(path)
+    except InputError as problem:
+        raise PipelineError(problem.code, problem.message) from None
+    _check_extent(file, text)
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         raise _syntax_error(file, text, str(problem)) from None
     return Document(file, text), values
+
+
+def _check_extent(file: str, text: str) -> None:
+    """Refuse what `tomllib` would not come to an end with: deep nesting, keys of very many parts, very long numbers."""
+    depth = parts = 0
+    for found in _TOKEN.finditer(text):
+        sign = found[0]
+        if sign in "[{":
+            depth += 1
+        elif sign in "]}":
+            depth = max(0, depth - 1)
+        elif sign == ".":
+            parts += 1
+        elif sign in "\n=,":
+            parts = 0
+        for much, limit, code, what in (
+            (depth, MAX_NESTING, "too-deep", "more than {:,} brackets inside each other"),
+            (parts, MAX_PARTS, "too-long", "a key has more than {:,} parts"),
+            (
+                len(sign) if _DIGITS.fullmatch(sign) else 0,
+                MAX_DIGITS,
+                "bad-number",
+                "a number has more than {:,} digits",
+            ),
+        ):
+            if much > limit:
+                span = Span(text, found.start(), min(found.end(), found.start() + 40))
+                raise PipelineError(code, what.format(limit), span, None, file)
 
 
 def _syntax_error(file: str, text: str, said: str) -> PipelineError:

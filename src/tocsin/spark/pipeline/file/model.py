@@ -16,6 +16,7 @@ from tocsin.compile.family import NamedText
 from tocsin.errors import PipelineError
 from tocsin.events import Catalog, EventType
 from tocsin.languages.registry import DEFAULT, language
+from tocsin.languages.rule_file import Metadata, RuleFile
 from tocsin.spark.pipeline.file.broker import BrokerFormat, Connection, Feed
 from tocsin.spark.pipeline.file.document import Document, Place
 
@@ -111,6 +112,9 @@ class Entry:
     events: tuple[str, ...] = ()  # subscriptions whose composites, or whose outputs, it uses
     options: Mapping[str, object] = field(default_factory=dict)  # of its language; files among them are read
     deliver: Delivery | None = None  # how a receiver takes what it sends; None if nothing waits
+    metadata: Metadata = Metadata()
+    quiet: int | None = None  # how long after a match of a key no other of it is reported
+    rule: RuleFile | None = None  # the file, if the text is from one
 
     @property
     def sends(self) -> bool:
@@ -125,7 +129,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """Where matches go: each subscription into a folder or a table of its own, all to a topic, or some into the report."""
+    """Where matches go: each subscription into a folder or a table of its own, all to a topic, or some into the report.
+
+    `together`: all of them into one folder or table.
+    """
 
     format: SinkFormat
     place: Place
@@ -137,6 +144,7 @@ class Sink:
     connection: Connection | None = None  # of a broker, and what is sent there
     topic: str | None = None
     event_type: str | None = None  # of the matches as events; None for the name of the subscription
+    together: bool = False
 
     @property
     def writes(self) -> bool:
@@ -147,6 +155,8 @@ class Sink:
         """The folder, table or topic of a subscription, or of the events of a type that it sends."""
         if self.topic is not None:
             return f"{self.format}:{self.topic}/{subscription}" + (f".{sent}" if sent else "")
+        if self.together:
+            return self.table or self.path or ""
         if self.table is not None:
             return "_".join((self.table, subscription, *([sent.replace("::", "_")] if sent else ())))
         return f"{self.path}/{subscription}" + (f".{sent.replace('::', '.')}" if sent else "")

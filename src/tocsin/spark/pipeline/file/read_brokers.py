@@ -84,7 +84,7 @@ def _file(table: Table, key: str) -> str | None:
         return None
     whole = _resolved(table, path)
     if not Path(whole).is_file():
-        table.note("missing-file", f"there is no file {whole}", key, value=True)
+        table.note("no-file", f"there is no file {whole}", key, value=True)
     return whole
 
 
@@ -130,7 +130,8 @@ def _avro_schema(table: Table) -> str | None:
         json.loads(text)
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as problem:
         why = getattr(problem, "strerror", None) or "it is not JSON"
-        table.note("missing-file", f"{path} cannot be read: {why}", "schema", value=True)
+        code = "no-file" if isinstance(problem, FileNotFoundError) else "bad-file"
+        table.note(code, f"{path} cannot be read: {why}", "schema", value=True)
         return None
     return text
 

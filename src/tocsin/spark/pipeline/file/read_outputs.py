@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import get_args
 
 from tocsin.errors import did_you_mean
+from tocsin.languages.lexis import shortened
 from tocsin.spark.pipeline.file.broker import BROKERS
 from tocsin.spark.pipeline.file.model import FileFormat, Mode, SideOutput, Sink, SinkFormat, Stream
 from tocsin.spark.pipeline.file.read_brokers import read_connection, read_topic
 from tocsin.spark.pipeline.file.read_sources import resolved
 from tocsin.spark.pipeline.file.section import Table
+from tocsin.spark.pipeline.places import linked, local, overlap, places, problem_of
 
 BATCH = "batch="  # how the name of the folder of a micro-batch begins
+MARK = "_tocsin.json"  # the file in a folder that Tocsin wrote, and may delete
+_STAGED = ".batch-"  # how the name of that folder begins until all its files are there
+_TEMPORARY = ("_temporary",)  # what Spark leaves of tasks that were interrupted
+Entries = Callable[[str], Sequence[tuple[str, bool]]]  # the names in a folder, and whether each is a folder
 DESCRIPTION = "tocsin/pipeline.json"  # in a checkpoint: what the pipeline was that made it
 _MODES: tuple[Mode, ...] = get_args(Mode)
 _FORMATS: tuple[SinkFormat, ...] = ("parquet", "jsonl", "table", "console", *BROKERS)
@@ -39,6 +45,8 @@ def read_outputs(
     """
     taken: list[str] = []
     going_on = stream is not None and is_checkpoint(stream.checkpoint)
+    if stream is not None and stream.rules:
+        sources = [*sources, stream.rules]
     if stream is not None and stream.checkpoint:
         own = Table(root.document, root.errors, {}, stream.place)
         _check_apart(own, "checkpoint", stream.checkpoint, sources, taken)
@@ -46,7 +54,7 @@ def read_outputs(
     def check(table: Table, folder: str, mode: Mode) -> None:
         _check_apart(table, "path", folder, sources, taken)
         if not going_on:
-            check_folder(table, folder, mode)
+            check_folder(table, folder, mode, sources)
 
     sinks: list[Sink] = []
     for table in root.tables("sink"):
@@ -54,7 +62,9 @@ def read_outputs(
         table.finish()
         if sink.connection is not None:
             _check_broker(table, sink, sinks, stream)
-        for name in sink.subscriptions if sink.path else ():
+        if sink.path and sink.together:
+            check(table, sink.path, sink.mode)
+        for name in sink.subscriptions if sink.path and not sink.together else ():
             check(table, f"{sink.path}/{name}", sink.mode)
         sinks.append(sink)
 
@@ -73,7 +83,8 @@ def read_outputs(
 
 def is_checkpoint(folder: str) -> bool:
     """Whether a folder is the checkpoint of a pipeline that ran before. What has a scheme cannot be asked without Spark."""
-    return "://" in folder or Path(folder, DESCRIPTION).exists()
+    here = local(folder)
+    return here is None or (here / DESCRIPTION).exists()
 
 
 def _sink(table: Table, subscriptions: Sequence[str]) -> Sink:
@@ -100,11 +111,13 @@ def _sink(table: Table, subscriptions: Sequence[str]) -> Sink:
                 event_type=table.text("event_type"),
             )
     mode = table.choice("mode", _MODES, "error") or "error"
+    together = bool(table.flag("together"))
     if format == "table":
         prefix = table.text("table", required=True, hint="each subscription gets a table NAME_Subscription")
-        return Sink(format, table.place, chosen, mode=mode, table=prefix)
+        return Sink(format, table.place, chosen, mode=mode, table=prefix, together=together)
     path = table.text("path", required=True)
-    return Sink(format, table.place, chosen, None if path is None else resolved(table, path), mode)
+    whole = None if path is None else resolved(table, path)
+    return Sink(format, table.place, chosen, whole, mode, together=together)
 
 
 def _check_broker(table: Table, sink: Sink, others: Sequence[Sink], stream: Stream | None) -> None:
@@ -131,45 +144,64 @@ def _side_output(table: Table) -> SideOutput:
 
 
 def _check_apart(table: Table, key: str, folder: str, sources: Sequence[str], taken: list[str]) -> None:
-    """What is written must touch neither a source nor anything else that is written."""
+    """What is written must touch neither a source nor anything else that is written, however it is spelled."""
     for source in sources:
-        if source and _overlap(folder, source):
+        if source and overlap(folder, source):
             message, hint = (
                 f"{folder} overlaps with the source {source}",
                 "choose a folder outside of all sources",
             )
             table.note("overwrites-source", message, key, hint, value=True)
     for other in taken:
-        if _overlap(folder, other):
+        if overlap(folder, other):
             message, hint = f"{folder} overlaps with the output {other}", "give each its own path"
             table.note("duplicate-output", message, key, hint, value=True)
     taken.append(folder)
 
 
-def check_folder(table: Table, folder: str, mode: Mode) -> None:
+def check_folder(table: Table, folder: str, mode: Mode, sources: Sequence[str] = ()) -> None:
     """An output must not replace anything but an earlier output, and that only if it may."""
-    path = Path(folder)
-    if "://" in folder or not path.exists():
+    if (problem := problem_of(folder)) is not None:
+        table.note(
+            "bad-path", f"nothing can be written to {shortened(folder)!r}: {problem}", "path", value=True
+        )
+        return
+    here = local(folder)
+    if here is None or not os.path.lexists(here):
+        return
+    names = {name for name, _ in _entries(folder)} if here.is_dir() else None
+    if names == {MARK}:
         return
     if mode == "error":
         hint = 'delete it, choose another path, or say mode = "overwrite"'
         table.note("output-exists", f"{folder} is there already", "path", hint, value=True)
-    elif not _is_output(path):
+        return
+    if names is None or (names and not is_output(_entries, folder)):
         message = f"{folder} holds something else, and is not overwritten"
-        hint = "choose a folder that is empty or holds nothing but an earlier result"
+        hint = "only a folder that Tocsin wrote, and that nothing was added to, is overwritten; delete it, or choose another"
         table.note("not-an-output", message, "path", hint, value=True)
+    own = places(folder)
+    if any(one.overlaps(other) for source in sources for other in linked(source) for one in own):
+        message, hint = f"a source has links to {folder}", "choose a folder outside of all sources"
+        table.note("overwrites-source", message, "path", hint, value=True)
 
 
-def _overlap(one: str, other: str) -> bool:
-    """Whether two paths are the same, or one is inside the other."""
-    return one == other or Path(one) in Path(other).parents or Path(other) in Path(one).parents
+def is_output(entries: Entries, folder: str) -> bool:
+    """Whether a folder carries the mark, and holds nothing but what Spark writes, or what a stream does."""
+    found = entries(folder)
+    return any(name == MARK for name, _ in found) and _is_ours(entries, folder)
 
 
-def _is_output(path: Path) -> bool:
-    """Whether a folder holds nothing but what Spark writes, or what a stream does: a folder a micro-batch."""
-    return path.is_dir() and all(
-        _is_output(child)
-        if child.is_dir() and child.name.startswith(BATCH)
-        else child.is_file() and child.name.lstrip(".").startswith(("part-", "_"))
-        for child in path.iterdir()
+def _is_ours(entries: Entries, folder: str) -> bool:
+    return all(
+        name in _TEMPORARY or (name.startswith((BATCH, _STAGED)) and _is_ours(entries, f"{folder}/{name}"))
+        if inside
+        else name.lstrip(".").startswith(("part-", "_"))
+        for name, inside in entries(folder)
     )
+
+
+def _entries(folder: str) -> list[tuple[str, bool]]:
+    here = local(folder)
+    assert here is not None
+    return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in os.scandir(here)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from tocsin.algebra.predicate import Attribute, Compare, Variable, comparisons
+from tocsin.algebra.predicate import Attribute, Compare, Variable, comparisons, operands
 from tocsin.algebra.tokens.pattern import Pattern, pattern_variables, specs
 from tocsin.algebra.tokens.selection import COUNT
 from tocsin.algebra.tokens.subscription import Subscription
@@ -167,15 +167,13 @@ def _misused(
         if not isinstance(other, Parsed):
             continue
         known = other.composite.attributes
-        for comparison in comparisons(spec.filter):
-            if isinstance(comparison.left, Attribute) and comparison.left.name not in known:
+        for asked in operands(spec.filter):
+            if isinstance(asked, Attribute) and asked.name not in known:
                 yield PatternError(
                     "unknown-attribute",
-                    f"the composite {spec.name} has no attribute {comparison.left.name!r}",
-                    comparison.left.span,
-                    did_you_mean(
-                        comparison.left.name, known, "it has the variables of its pattern, and its key"
-                    ),
+                    f"the composite {spec.name} has no attribute {asked.name!r}",
+                    asked.span,
+                    did_you_mean(asked.name, known, "it has the variables of its pattern, and its key"),
                 )
 
 

@@ -46,7 +46,12 @@ def in_file(pipeline: Pipeline, entry: Entry, problem: TocsinError, file: str | 
         return list(problem.errors) if isinstance(problem, PipelineErrors) else [problem]
     each = problem.errors if isinstance(problem, PatternErrors) else [problem]
     if file is not None:
-        return [PipelineError(one.code, one.message, one.span, one.hint, file) for one in each]
+        rule = entry.rule
+        spans = [one.span if rule is None else rule.placed(one.span) for one in each]
+        return [
+            PipelineError(one.code, one.message, span, one.hint, file)
+            for one, span in zip(each, spans, strict=True)
+        ]
     document, place = pipeline.document, (*entry.place, "pattern")
     return [
         PipelineError(

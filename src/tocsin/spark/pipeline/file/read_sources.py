@@ -6,10 +6,12 @@ import glob
 from pathlib import Path
 from typing import get_args
 
+from tocsin.languages.lexis import shortened
 from tocsin.spark.pipeline.file.broker import BROKERS
 from tocsin.spark.pipeline.file.model import Limit, Source, SourceFormat, TimeUnit
 from tocsin.spark.pipeline.file.read_brokers import read_feed
 from tocsin.spark.pipeline.file.section import Table
+from tocsin.spark.pipeline.places import local, problem_of, whole
 
 _WILDCARDS = "*?["
 FORMATS: tuple[SourceFormat, ...] = ("parquet", "jsonl", "csv", "table", *BROKERS)
@@ -80,24 +82,32 @@ def _location(table: Table, format: SourceFormat | None) -> str:
     location = table.text(key, required=format is not None)
     if location is None or format == "table":
         return location or ""
-    path = resolved(table, location)
+    path = resolved(table, location, key)
+    here = local(path)
     if not _is_there(path):
-        table.note("missing-file", f"there is no file or folder {path}", key, value=True)
-    elif table.values.get("stream") is True and Path(path).is_file():
+        table.note("no-file", f"there is no file or folder {path}", key, value=True)
+    elif table.values.get("stream") is True and here is not None and here.is_file():
         hint = "files that are complete are moved into it"
         table.note("bad-value", f"{path} is a file, but a stream reads a folder", key, hint, value=True)
     return path
 
 
-def resolved(table: Table, path: str) -> str:
-    """A path of the file as an absolute one; what has a scheme, such as s3://, stays as it is."""
-    return path if "://" in path else str((Path(table.document.file).parent / path).resolve())
+def resolved(table: Table, path: str, key: str = "path") -> str:
+    """A path of the file as an absolute one; a scheme, such as s3://, stays. One that no file can have is a mistake."""
+    problem = problem_of(path)
+    full = "" if problem else whole(path, Path(table.document.file).parent.absolute())
+    problem = problem or problem_of(full)
+    if problem is not None:
+        table.note("bad-path", f"{shortened(path)!r} cannot be a path: {problem}", key, value=True)
+        return ""
+    return full
 
 
 def _is_there(path: str) -> bool:
-    if "://" in path or "{" in path:  # braces are a wildcard to Spark, but not to Python
+    here = local(path)
+    if not path or here is None or "{" in path:  # braces are a wildcard to Spark, but not to Python
         return True
-    return bool(glob.glob(path)) if any(sign in path for sign in _WILDCARDS) else Path(path).exists()
+    return any(glob.iglob(str(here))) if any(sign in path for sign in _WILDCARDS) else here.exists()
 
 
 def _time(table: Table) -> tuple[str, str] | None:

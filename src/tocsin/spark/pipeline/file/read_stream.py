@@ -62,7 +62,7 @@ def _stream(table: Table, root: Table) -> Stream:
     delay = table.duration("delay", required=False, none=True)
     rules = table.text("rules")
     return Stream(
-        "" if checkpoint is None else resolved(table, checkpoint),
+        "" if checkpoint is None else resolved(table, checkpoint, "checkpoint"),
         table.place,
         None if once else table.duration("trigger", required=False, none=True) or None,
         once,
@@ -75,7 +75,7 @@ def _stream(table: Table, root: Table) -> Stream:
         silent,
         table.duration("idle", required=False),
         _ahead(table),
-        None if rules is None else resolved(table, rules),
+        None if rules is None else resolved(table, rules, "rules"),
     )
 
 

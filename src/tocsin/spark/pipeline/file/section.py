@@ -10,10 +10,12 @@ from typing import Any, TypeVar
 
 from tocsin.errors import PipelineError, Span, did_you_mean
 from tocsin.events import parse_duration
-from tocsin.languages.lexis import is_name
+from tocsin.languages.lexis import MAX_DURATION, is_name, shortened
 from tocsin.spark.pipeline.file.document import Document, Place
 
 Choice = TypeVar("Choice", bound=str)
+MAX_NUMBER = (1 << 31) - 1
+MAX_NAME = 100  # bytes of the name of a source or a subscription, which folders and tables are called by
 
 
 class Table:
@@ -68,7 +70,11 @@ class Table:
         value = self.text(key, required=True)
         if value is not None and not is_name(value):
             hint = "letters, digits and _, and no digit first"
-            self.note("bad-name", f"{value!r} cannot be the name of {what}", key, hint, value=True)
+            self.note("bad-name", f"{shortened(value)!r} cannot be the name of {what}", key, hint, value=True)
+        elif value is not None and len(value.encode()) > MAX_NAME:
+            message = f"the name of {what} has {len(value.encode()):,} bytes; the limit is {MAX_NAME}"
+            self.note("bad-name", message, key, "folders are called by it", value=True)
+            return value[:MAX_NAME]
         return value
 
     def choice(self, key: str, choices: Sequence[Choice], default: Choice | None = None) -> Choice | None:
@@ -115,6 +121,9 @@ class Table:
         if value is not None and value < minimum:
             self.note("bad-value", f"{key} is less than {minimum}", key, value=True)
             return None
+        if value is not None and value > MAX_NUMBER:
+            self.note("bad-value", f"{key} is more than {MAX_NUMBER:,}", key, value=True)
+            return None
         return None if value is None else int(value)
 
     def duration(self, key: str, *, required: bool = True, none: bool = False) -> int | None:
@@ -122,10 +131,15 @@ class Table:
         value = self.text(key, required=required, hint="a duration such as 1min")
         if value is None:
             return None
-        microseconds = parse_duration(value)
+        # Python refuses to parse very long numbers, and no duration needs more digits.
+        microseconds = parse_duration(value) if len(value) <= 30 else None
+        if microseconds is not None and microseconds > MAX_DURATION:
+            hint = "at most some 36,000 years"
+            self.note("bad-duration", f"{value} is too long", key, hint, value=True)
+            return None
         if microseconds is None or (microseconds == 0 and not none):
             hint = "write 1min or 1.5h; units: ms, s, min, h, d"
-            self.note("bad-duration", f"{value!r} is not a duration", key, hint, value=True)
+            self.note("bad-duration", f"{shortened(value)!r} is not a duration", key, hint, value=True)
             return None
         return microseconds
 

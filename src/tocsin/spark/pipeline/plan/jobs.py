@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from tocsin.algebra.predicate import RoleAttribute, attributes, comparisons
+from tocsin.algebra.predicate import RoleAttribute, attributes, operands
 from tocsin.algebra.tokens.pattern import specs
 from tocsin.algebra.tokens.selection import Selection
 from tocsin.algebra.tokens.subscription import Definition, Detection, Subscription
@@ -175,7 +175,7 @@ def primitive_attributes(subscription: Subscription, composites: set[str]) -> fr
         if spec.name not in own
         for name in attributes(spec.filter)
     }
-    sides = (side for c in comparisons(subscription.where) for side in (c.left, c.right))
+    sides = operands(subscription.where)
     return frozenset(named | {s.name for s in sides if isinstance(s, RoleAttribute) and s.role not in own})
 
 
@@ -183,12 +183,7 @@ def _can_inline(one: Parsed, other: Parsed | Sender) -> bool:
     """Whether a named composite says the same as the rows of the other subscription's matches would."""
     if isinstance(other, Sender):
         return False
-    roles = {
-        side.role
-        for comparison in comparisons(one.subscription.where)
-        for side in (comparison.left, comparison.right)
-        if isinstance(side, RoleAttribute)
-    }
+    roles = {side.role for side in operands(one.subscription.where) if isinstance(side, RoleAttribute)}
     asked = {
         name
         for pattern in (*(d.pattern for d in one.subscription.definitions), one.subscription.pattern)

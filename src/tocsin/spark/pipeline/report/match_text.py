@@ -2,7 +2,7 @@
 
 >>> from datetime import datetime
 >>> start, end = datetime(2004, 1, 30, 9), datetime(2004, 1, 30, 9, 2)
->>> in_words(("location",), "FE02", start, end, [("Door", {}), ("Temp", {"temp": 14.5})], {})
+>>> in_words(("location",), ["FE02"], start, end, [("Door", {}), ("Temp", {"temp": 14.5})], {})
 '2004-01-30 09:00:00 to 09:02:00  location FE02: Door, Temp temp=14.5'
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from tocsin.runtime.results.match_rows import keys_among
 from tocsin.spark.pipeline.added_columns import ORIGIN
 
 _SHOWN = 4  # attributes of an event at most
@@ -23,18 +24,27 @@ _SHOWN = 4  # attributes of an event at most
 def first_matches(matches: DataFrame, key: Sequence[str], rows: int) -> tuple[str, ...]:
     """Return the first matches of a subscription as text, in the order of their ends."""
     found = matches.orderBy("end", "start", "match_id").limit(rows).collect()
-    return tuple(
-        in_words(
-            key,
-            row["key"],
-            row["start"].astimezone(UTC),
-            row["end"].astimezone(UTC),
-            [(c["role"], _attributes(c, key)) for c in row["constituents"]],
-            row["variables"] or {},
-        )
-        + _sent(row)
-        for row in found
+    names = keys_among(matches.columns)
+    return tuple(_row_in_words(row, key, names) for row in found)
+
+
+def last_matches(matches: DataFrame, key: Sequence[str], rows: int) -> list[tuple[datetime, str]]:
+    """Return the latest matches of a subscription, each with its end and as text."""
+    found = matches.orderBy("end", "start", "match_id", ascending=False).limit(rows).collect()
+    names = keys_among(matches.columns)
+    return [(row["end"].astimezone(UTC), _row_in_words(row, key, names)) for row in found]
+
+
+def _row_in_words(row: Any, key: Sequence[str], names: Sequence[str]) -> str:
+    said = in_words(
+        key,
+        [row[name] for name in names],
+        row["start"].astimezone(UTC),
+        row["end"].astimezone(UTC),
+        [(c["role"], _attributes(c, key)) for c in row["constituents"]],
+        row["variables"] or {},
     )
+    return said + _sent(row)
 
 
 def _sent(row: Any) -> str:
@@ -63,7 +73,7 @@ def _attributes(constituent: Any, key: Sequence[str]) -> dict[str, object]:
 
 def in_words(
     key: Sequence[str],
-    key_value: object,
+    key_values: Sequence[object],
     start: datetime,
     end: datetime,
     constituents: Sequence[tuple[str, Mapping[str, object]]],
@@ -71,8 +81,7 @@ def in_words(
 ) -> str:
     """Format a match as one line: when, where, which events, and the values of variables."""
     stop = f"{end:%H:%M:%S}" if start.date() == end.date() else f"{end:%Y-%m-%d %H:%M:%S}"
-    values = [key_value] if len(key) == 1 else list(key_value) if isinstance(key_value, tuple) else []
-    where = ", ".join(f"{name} {value}" for name, value in zip(key, values, strict=True))
+    where = ", ".join(f"{name} {value}" for name, value in zip(key, key_values, strict=True))
     runs = [list(run) for _, run in groupby(constituents, key=lambda c: c[0])]
     events = ", ".join(_event(*run[0]) if len(run) == 1 else f"{len(run)} × {run[0][0]}" for run in runs)
     bound = "".join(f"; {name} = {value}" for name, value in sorted(variables.items()))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Protocol, TextIO
 
+from tocsin.spark.observe.counters import Counters
 from tocsin.spark.observe.record import Seen
 
 
@@ -15,13 +17,27 @@ class Progress(Protocol):
 
     def done(self, result: str) -> None: ...
 
+    def resume(self, sources: Mapping[str, Counters], matches: Mapping[str, int]) -> None:
+        """Take the totals of a stream that goes on, before its next micro-batch."""
+        ...
+
     def batch(self, seen: Seen) -> None:
         """Report a finished micro-batch, which is a step of its own."""
+        ...
+
+    @property
+    def alerts(self) -> int:
+        """How many of the latest matches of a micro-batch are wanted in words."""
         ...
 
 
 class Silent:
     """Reports nothing."""
+
+    alerts = 0
+
+    def resume(self, sources: Mapping[str, Counters], matches: Mapping[str, int]) -> None:
+        pass
 
     def begin(self, step: str) -> None:
         pass
@@ -35,6 +51,11 @@ class Silent:
 
 class Lines:
     """Writes a plain line for each finished step, as for a log."""
+
+    alerts = 0
+
+    def resume(self, sources: Mapping[str, Counters], matches: Mapping[str, int]) -> None:
+        """Leave the totals to the report."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -10,9 +10,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tocsin.errors import counted
 from tocsin.spark.batch.route import Route
 from tocsin.spark.observe.counters import Counters
+from tocsin.spark.observe.few import few
 from tocsin.spark.pipeline.sinks.write_files import Written
+
+_LISTED = 50  # subscriptions in the table of a report, whether they found something or not
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,7 @@ class Report:
     )  # what was sent and not delivered, and why
     batches: int | None = None  # the number of micro-batches, for a stream
     routes: Mapping[str, Route] = field(default_factory=dict)  # of each subscription; see `tocsin.route`
+    held: Mapping[str, int] = field(default_factory=dict)  # matches that quiet subscriptions held back
 
     @property
     def total(self) -> Counters:
@@ -44,10 +49,10 @@ class Report:
         return asdict(self) | {"total": asdict(self.total)}
 
     def __str__(self) -> str:
-        found = _count(sum(self.matches.values()), "match", "matches")
-        pieces = "" if self.batches is None else f", {_count(self.batches, 'micro-batch', 'micro-batches')}"
+        found = counted(sum(self.matches.values()), "match", "matches")
+        pieces = "" if self.batches is None else f", {counted(self.batches, 'micro-batch', 'micro-batches')}"
         lines = [f"{self.pipeline}: {found} in {self.seconds:.1f} s{pieces}", ""]
-        lines += _table(("subscription", "matches"), [(name, _number(n)) for name, n in self.matches.items()])
+        lines += self._matches()
         for name, shown in self.samples.items():
             lines += ["", f"{name}: {_heading(len(shown), self.matches[name])}"]
             lines += [f"  {line}" for line in shown]
@@ -60,7 +65,7 @@ class Report:
             lines += [f"  {count:,} × {reason}" for reason, count in self.reasons.items()]
         if self.written:
             lines += ["", "written"]
-            lines += [f"  {_near(one.path)}  ({_count(one.rows, 'row', 'rows')})" for one in self.written]
+            lines += [f"  {_near(one.path)}  ({counted(one.rows, 'row', 'rows')})" for one in self.written]
         if self.warnings:
             lines += ["", "warnings", *(f"  {line}" for text in self.warnings for line in text.splitlines())]
         return "\n".join(lines)
@@ -70,7 +75,17 @@ class Report:
         names: dict[Route, list[str]] = {}
         for name, route in self.routes.items():
             names.setdefault(route, []).append(name)
-        return "\n".join(f"{', '.join(own)}: {route}" for route, own in names.items())
+        return "\n".join(f"{few(own)}: {route}" for route, own in names.items())
+
+    def _matches(self) -> Iterable[str]:
+        """The table of subscriptions; of many, only those that found something."""
+        shown = {name: n for name, n in self.matches.items() if n or self.held.get(name)}
+        if len(self.matches) <= _LISTED:
+            shown = dict(self.matches)
+        head = ("subscription", "matches", *(("held back",) if self.held else ()))
+        rows = [(name, _number(n), _number(self.held.get(name, 0)))[: len(head)] for name, n in shown.items()]
+        left = len(self.matches) - len(shown)
+        return [*_table(head, rows), *([f"none of {left:,} others"] if left else [])]
 
     def _counters(self) -> Iterable[str]:
         head = ("events", "read", "used", "irrelevant", "dead", "of which limited", "late", "repeated")
@@ -98,17 +113,13 @@ def _number(count: int) -> str:
     return f"{count:,}"
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
-
-
 def _heading(shown: int, matches: int) -> str:
     if matches == 0:
         return "no match"
     return (
-        _count(matches, "match", "matches")
+        counted(matches, "match", "matches")
         if shown == matches
-        else f"the first {shown} of {matches:,} matches"
+        else f"the first {'' if shown == 1 else f'{shown} '}of {matches:,} matches"
     )
 
 

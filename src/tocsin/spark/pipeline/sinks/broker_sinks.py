@@ -7,7 +7,7 @@ micro-batch is sent; if it is retried, the ids of all messages since then are re
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import quote
@@ -17,10 +17,13 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tocsin.errors import StreamError
+from tocsin.runtime.results.match_rows import key_names, keys_among
 from tocsin.spark.brokers.kafka import KafkaInput, end_offsets, kafka_error, read_kafka, write_kafka
 from tocsin.spark.pipeline.file.broker import BrokerFormat, Connection
 from tocsin.spark.pipeline.file.model import Entry, Sink
+from tocsin.spark.pipeline.sinks.rule_rows import RULE_COLUMNS
 from tocsin.spark.pipeline.sources.cells import from_text
+from tocsin.spark.quoting import quoted
 from tocsin.spark.session.storage import Storage
 
 _FEW = 10_000  # messages that a single task sends
@@ -91,8 +94,11 @@ def broker_target(
 
 def _messages(rows: DataFrame, entry: Entry, type: str | None, kinds: Mapping[str, str]) -> DataFrame:
     """Encode matches or sent events as JSON objects that a source can read: rows `value, id, key`."""
-    key = {name: F.col("key") if len(entry.key) == 1 else F.col("key").getField(name) for name in entry.key}
-    if "constituents" in rows.columns:
+    matches = "constituents" in rows.columns
+    last = [name.split(".")[-1] for name in entry.key]
+    names = keys_among(rows.columns) if matches else [_sent_name(n) for n in key_names(last, sends=True)]
+    key = {name: F.col(quoted(own)) for name, own in zip(entry.key, names, strict=True)}
+    if matches:
         values = {
             name: from_text(F.try_element_at("variables", F.lit(name)), kind)
             for name, kind in kinds.items()
@@ -105,10 +111,10 @@ def _messages(rows: DataFrame, entry: Entry, type: str | None, kinds: Mapping[st
             "end": F.col("end"),
             "source": F.lit(entry.name),
         }
-        fields |= _apart({**key, **values}) | {"constituents": F.col("constituents")}
+        told = {name: F.col(name) for name in RULE_COLUMNS[1:] if name in rows.columns}
+        fields |= told | _apart({**key, **values}, told) | {"constituents": F.col("constituents")}
     else:
-        fields = {name: F.col(name) for name in rows.columns if name != "key"}
-        fields |= {name: column for name, column in _apart(key).items() if name not in fields}
+        fields = {name: F.col(quoted(name)) for name in rows.columns}
     value = F.to_json(F.struct(*(column.alias(name) for name, column in fields.items())), _MOMENT)
     sorted_by = F.to_json(F.struct(*(column.alias(name) for name, column in key.items()))) if key else None
     return rows.select(
@@ -118,9 +124,15 @@ def _messages(rows: DataFrame, entry: Entry, type: str | None, kinds: Mapping[st
     )
 
 
-def _apart(attributes: Mapping[str, Column]) -> dict[str, Column]:
-    """Append `_` to the names of attributes that clash with fields of every message."""
-    return {f"{name}_" if name in _ENVELOPE else name: column for name, column in attributes.items()}
+def _sent_name(name: str) -> str:
+    """Return the name of a key column among the columns of sent events."""
+    return f"{name}_" if name in ("id", "type", "time", "source") else name
+
+
+def _apart(attributes: Mapping[str, Column], others: Collection[str] = ()) -> dict[str, Column]:
+    """Append `_` to the names of attributes that clash with fields of every message, or with `others`."""
+    taken = (*_ENVELOPE, *others)
+    return {f"{name}_" if name in taken else name: column for name, column in attributes.items()}
 
 
 @dataclass(frozen=True)

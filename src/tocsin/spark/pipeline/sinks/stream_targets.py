@@ -13,11 +13,11 @@ from typing import Protocol
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tocsin.errors import InputError
 from tocsin.spark.pipeline.file.model import Entry, Mode, Pipeline, SideOutput, Sink, SinkFormat
 from tocsin.spark.pipeline.file.read_outputs import BATCH
 from tocsin.spark.pipeline.sinks.broker_sinks import broker_target, parts_sent
-from tocsin.spark.pipeline.sinks.write_files import as_files
+from tocsin.spark.pipeline.sinks.ownership import as_files, begin_folder, check_table, mark_table
+from tocsin.spark.pipeline.sinks.rule_rows import tells_of_rules
 from tocsin.spark.session.storage import Storage
 
 _FEW = 100_000  # rows that go into a single file
@@ -49,10 +49,7 @@ class Files:
     mode: Mode
 
     def begin(self) -> None:
-        if self.mode == "overwrite":
-            self.storage.delete(self.path)
-        elif self.storage.exists(self.path):
-            raise _is_there(self.path)
+        begin_folder(self.storage, self.path, self.mode)
 
     def write(self, rows: DataFrame, count: int, batch: int) -> None:
         # Spark ignores folders whose names begin with a dot, so rows become visible only when all are there.
@@ -76,16 +73,15 @@ class Table:
     mode: Mode
 
     def begin(self) -> None:
-        if self.mode == "overwrite":
-            self.session.sql("drop table if exists identifier(:name)", {"name": self.name})
-        elif self.session.catalog.tableExists(self.name):
-            raise _is_there(self.name)
+        check_table(self.session, self.name, self.mode)
+        self.session.sql("drop table if exists identifier(:name)", {"name": self.name})
 
     def write(self, rows: DataFrame, count: int, batch: int) -> None:
         session = rows.sparkSession  # the query's own session, whose settings affect nothing else
         numbered = _few_files(rows, count).withColumn("batch", F.lit(batch).cast("long"))
         if not session.catalog.tableExists(self.name):
             numbered.write.partitionBy("batch").saveAsTable(self.name)
+            mark_table(session, self.name)
             return
         # Replaces only the micro-batch's partition. Columns are selected by name, because a table has its partition
         # columns last.
@@ -103,11 +99,6 @@ def _few_files(rows: DataFrame, count: int) -> DataFrame:
     return rows.coalesce(1) if count <= _FEW else rows
 
 
-def _is_there(place: str) -> InputError:
-    hint = 'delete it, choose another, or say mode = "overwrite"'
-    return InputError("output-exists", f"{place} is there already", hint=hint)
-
-
 # One line for each format of files and tables. A new format needs a line here, one in `model.SinkFormat`, and its keys
 # in `read_outputs`. Brokers are in `broker_sinks`.
 _TARGETS: dict[SinkFormat, Callable[[SparkSession, Storage, Sink, str], Target]] = {
@@ -119,12 +110,21 @@ _TARGETS: dict[SinkFormat, Callable[[SparkSession, Storage, Sink, str], Target]]
 
 @dataclass(frozen=True)
 class Route:
-    """The target of a part of a micro-batch: the matches of a subscription, or the events of a type that it sends."""
+    """The target of a part of a micro-batch: the matches of a subscription, or of several, or events that one sends.
 
-    subscription: str
+    Args:
+        subscriptions: several only if their matches go into one table.
+        grows: whether subscriptions that come while the stream runs belong to them.
+        rules: whether the rows have the columns of `rule_rows`.
+    """
+
+    subscriptions: tuple[str, ...]
     sent: str | None
     place: str
     target: Target
+    together: bool = False
+    grows: bool = False
+    rules: bool = False
 
 
 def routes(
@@ -141,15 +141,19 @@ def routes(
         kinds: the attributes that its matches have as events.
     """
     entries = {entry.name: entry for entry in pipeline.subscriptions}
-    return tuple(
-        route
-        for sink in pipeline.sinks
-        if sink.writes
-        for name in sink.subscriptions
-        for route in routes_of(
-            session, storage, pipeline, sink, entries[name], sent.get(name, ()), kinds[name]
-        )
-    )
+    found: list[Route] = []
+    for sink in (sink for sink in pipeline.sinks if sink.writes):
+        if sink.together:
+            place = sink.place_of("")
+            target = _TARGETS[sink.format](session, storage, sink, place)
+            grows = set(sink.subscriptions) == entries.keys()
+            found.append(Route(sink.subscriptions, None, place, target, True, grows, True))
+            continue
+        for name in sink.subscriptions:
+            found += routes_of(
+                session, storage, pipeline, sink, entries[name], sent.get(name, ()), kinds[name]
+            )
+    return tuple(found)
 
 
 def routes_of(
@@ -170,7 +174,8 @@ def routes_of(
             target = broker_target(session, storage, pipeline.stream.checkpoint, sink, place, entry, kinds)
         else:
             target = _TARGETS[sink.format](session, storage, sink, place)
-        yield Route(entry.name, table, place, target)
+        rules = table is None and tells_of_rules(pipeline, sink)
+        yield Route((entry.name,), table, place, target, rules=rules)
 
 
 def side_target(storage: Storage, output: SideOutput) -> Target:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tocsin.errors import PipelineError, PipelineErrors
+from tocsin.errors import InputError, PipelineError, PipelineErrors, counted
 from tocsin.spark.pipeline.added_columns import BLOCK, DEAD, FILE, PROBLEM, ROW, SOURCE, TEXT, USE
-from tocsin.spark.pipeline.file.model import Mode, Pipeline, SinkFormat
+from tocsin.spark.pipeline.file.model import Mode, Pipeline, Sink, SinkFormat
 from tocsin.spark.pipeline.file.read_outputs import check_folder
 from tocsin.spark.pipeline.file.section import Table
 from tocsin.spark.pipeline.plan.jobs import Plan
+from tocsin.spark.pipeline.sinks.ownership import Staging, check_table, check_unread, mark_table
+from tocsin.spark.pipeline.sources.open import Opened
 from tocsin.spark.pipeline.sources.text_files import Split
 from tocsin.spark.sent import sent_tables
 
@@ -29,39 +31,94 @@ class Written:
 
 
 def write_matches(
-    pipeline: Pipeline, matches: Mapping[str, DataFrame], counts: Mapping[str, int]
+    pipeline: Pipeline,
+    matches: Callable[[Sink, str], DataFrame],
+    counts: Mapping[str, int],
+    together: Callable[[Sequence[str]], DataFrame],
+    staging: Staging,
 ) -> list[Written]:
-    """Write each subscription of each sink to its own folder or table, because their columns may differ."""
+    """Write each subscription of each sink to its own folder or table, because their columns may differ, or all to one.
+
+    Args:
+        matches: returns the matches of a subscription, as a sink has them.
+        together: returns the matches of several subscriptions as one table, with the columns of rules.
+    """
     written = []
     for sink in pipeline.sinks:
+        if sink.together:
+            place = sink.place_of("")
+            _write(together(sink.subscriptions), place, sink.format, sink.mode, staging)
+            rows = sum(counts[name] for name in sink.subscriptions)
+            written.append(Written(counted(len(sink.subscriptions), "subscription"), place, rows))
+            continue
         for name in sink.subscriptions if sink.writes else ():
             place = sink.place_of(name)
-            _write(matches[name], place, sink.format, sink.mode)
+            _write(matches(sink, name), place, sink.format, sink.mode, staging)
             written.append(Written(name, place, counts[name]))
     return written
 
 
-def check_sent_folders(pipeline: Pipeline, plan: Plan) -> None:
-    """Raise an error for folders that already exist, before detection. Their names depend on the patterns."""
+def check_outputs(session: SparkSession, pipeline: Pipeline, plan: Plan, sources: Iterable[Opened]) -> None:
+    """Raise an error for outputs that must not be written, before detection: what they replace may not be read or foreign.
+
+    The file alone does not tell the names of all folders, nor what tables hold.
+    """
     errors: list[PipelineError] = []
-    for sink in pipeline.sinks:
+    opened = list(sources)
+    for sink in (sink for sink in pipeline.sinks if sink.path or sink.table):
         table = Table(pipeline.document, errors, {}, sink.place)
-        for job in (job for job in plan.jobs if job.sends and sink.path):
-            for name in (name for name in sink.subscriptions if name in job.patterns):
-                for sent in (t for p in job.patterns[name] for t in sent_tables(job.compiled, p)):
-                    check_folder(table, sink.place_of(name, sent), sink.mode)
+        for place in _places(sink, plan):
+            if sink.path:
+                check_folder(table, place, sink.mode)
+            try:
+                if sink.table:
+                    check_table(session, place, sink.mode)
+                if sink.mode == "overwrite":
+                    _check_unread(session, place, sink, opened)
+            except InputError as problem:
+                key = "path" if sink.path else "table"
+                table.note(problem.code, problem.message, key, problem.hint, value=True)
     if errors:
         raise PipelineErrors(errors)
 
 
-def write_sent(pipeline: Pipeline, tables: Mapping[str, Mapping[str, DataFrame]]) -> list[Written]:
+def _places(sink: Sink, plan: Plan) -> Iterator[str]:
+    """The folders or tables of a sink."""
+    if sink.together:
+        yield sink.place_of("")
+        return
+    for job in plan.jobs:
+        for name in (name for name in sink.subscriptions if name in job.patterns):
+            yield sink.place_of(name)
+            if job.sends:
+                tables = dict.fromkeys(t for p in job.patterns[name] for t in sent_tables(job.compiled, p))
+                yield from (sink.place_of(name, sent) for sent in tables)
+
+
+def _check_unread(session: SparkSession, place: str, sink: Sink, sources: Iterable[Opened]) -> None:
+    """Raise an error if anything that is read would be replaced: a table can be read under many names, and as files."""
+    if sink.table and not session.catalog.tableExists(place):
+        return
+    own = set(session.table(place).inputFiles()) if sink.table else set()
+    for source in sources:
+        read = source.frame.inputFiles()
+        if sink.path:
+            check_unread(place, read)
+        elif not own.isdisjoint(read):
+            hint = "write to another table"
+            raise InputError("overwrites-source", f"{place} is read by {source.source.name}", hint=hint)
+
+
+def write_sent(
+    pipeline: Pipeline, tables: Mapping[str, Mapping[str, DataFrame]], staging: Staging
+) -> list[Written]:
     """Write the events that subscriptions sent, each type to its own folder."""
     written = []
     for sink in pipeline.sinks:
-        for name in sink.subscriptions if sink.writes else ():
+        for name in sink.subscriptions if sink.writes and not sink.together else ():
             for table, events in tables.get(name, {}).items():
                 place = sink.place_of(name, table)
-                _write(events, place, sink.format, sink.mode)
+                _write(events, place, sink.format, sink.mode, staging)
                 written.append(Written(f"{name} {table}", place, events.count()))
     return written
 
@@ -101,7 +158,7 @@ def with_lines(dead: DataFrame, offsets: DataFrame) -> DataFrame:
     )
 
 
-def write_dead_letters(pipeline: Pipeline, letters: DataFrame, count: int) -> list[Written]:
+def write_dead_letters(pipeline: Pipeline, letters: DataFrame, count: int, staging: Staging) -> list[Written]:
     """Write the dead letters, if the pipeline says where; even if there are none, so that old ones are replaced."""
     target = pipeline.dead_letters
     if target is None:
@@ -111,21 +168,16 @@ def write_dead_letters(pipeline: Pipeline, letters: DataFrame, count: int) -> li
         target.path,
         target.format,
         target.mode,
+        staging,
     )
     return [Written("dead letters", target.path, count)]
 
 
-def _write(frame: DataFrame, place: str, format: SinkFormat, mode: Mode) -> None:
-    writer = frame.write.mode("overwrite" if mode == "overwrite" else "errorifexists")
-    if format == "table":
-        writer.saveAsTable(place)
-    else:
-        as_files(writer, place, format)
-
-
-def as_files(writer: DataFrameWriter, path: str, format: SinkFormat) -> None:
-    """Write a table as files of a format."""
-    if format == "jsonl":
-        writer.option("ignoreNullFields", "true").json(path)
-    else:
-        writer.parquet(path)
+def _write(frame: DataFrame, place: str, format: SinkFormat, mode: Mode, staging: Staging) -> None:
+    if format != "table":
+        staging.write(frame, place, format, mode)
+        return
+    session = frame.sparkSession
+    check_table(session, place, mode)
+    frame.write.mode("overwrite" if mode == "overwrite" else "errorifexists").saveAsTable(place)
+    mark_table(session, place)

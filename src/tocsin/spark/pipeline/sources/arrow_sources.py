@@ -17,7 +17,7 @@ from pyspark.sql import types as T
 from tocsin.events import MICROSECONDS
 from tocsin.runtime.read.parquet_columns import Moment
 from tocsin.runtime.read.pipeline_events import Made, Normal
-from tocsin.spark.events.columns import type_at
+from tocsin.spark.events.naming import type_at
 from tocsin.spark.parquet.read_plan import Cluster, arrow_type, cluster_of, hashable_type
 from tocsin.spark.parquet.row_groups import (
     CannotReadError,
@@ -32,8 +32,7 @@ from tocsin.spark.parquet.time_layout import reckoned
 from tocsin.spark.pipeline.added_columns import END, ID, ORIGIN, START, TYPE
 from tocsin.spark.pipeline.plan.schema import Schema
 from tocsin.spark.pipeline.sources.open import Opened
-
-_UTC = ("UTC", "Etc/UTC", "Z", "+00:00", "GMT")
+from tocsin.spark.query import UTC_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +77,8 @@ def arrow_sources(
                 raise CannotReadError(f"{attribute!r} is a text in {name}, and declared as {kind}")
     cluster = cluster_of(session)
     files = tuple(tuple(local_files(one.frame)) for one in sources)
+    if not all(files):
+        raise CannotReadError("a source has times in nanoseconds, or its files are not known")
     if len({file for several in files for file in several}) < sum(map(len, files)):
         raise CannotReadError("two sources read the same file")
     time_zone = str(session.conf.get("spark.sql.session.timeZone"))
@@ -104,7 +105,7 @@ def _source(
     arrow: ArrowSources, one: Opened, told: Sequence[Footer], names: Collection[str], coded: Collection[str]
 ) -> tuple[Normal, list[RowGroup]]:
     own, file_schema = one.roles, one.frame.schema
-    start, end = (_moment(one, name) for name in own.time)
+    start, end = (_moment(one, name, arrow.time_zone) for name in own.time)
     type = None if own.type is None else _text(one, own.type, "type")
     made = tuple(_made(arrow, one, name) for name in names if name not in (START, END, TYPE))
     hashed: tuple[tuple[str, pa.DataType], ...] = ()
@@ -146,11 +147,13 @@ def _path(one: Opened, name: str) -> str:
     return path
 
 
-def _moment(one: Opened, name: str) -> Moment:
+def _moment(one: Opened, name: str, time_zone: str) -> Moment:
     """How a time column is turned into microseconds; as `TableCells.moment` does."""
     assert one.columns is not None
     type, path, unit = one.columns[name], _path(one, name), one.source.time_unit
     if isinstance(type, T.TimestampType | T.TimestampNTZType | T.DateType):
+        if not isinstance(type, T.TimestampType) and time_zone not in UTC_NAMES:
+            raise CannotReadError(f"{name!r} has no time zone, and that of the session is not UTC")
         return Moment(path, "time")
     if not isinstance(type, T.IntegralType):
         raise CannotReadError(f"the time {name!r} is {type.simpleString()}")
@@ -209,7 +212,7 @@ def _converts(held: T.DataType, wanted: T.DataType, time_zone: str) -> bool:
         case T.DoubleType():
             return isinstance(held, T.IntegralType | T.FloatType)
         case T.TimestampType():
-            return isinstance(held, T.TimestampNTZType | T.DateType) and time_zone in _UTC
+            return isinstance(held, T.TimestampNTZType | T.DateType) and time_zone in UTC_NAMES
         case _:
             return False
 

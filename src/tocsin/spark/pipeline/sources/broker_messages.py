@@ -48,8 +48,7 @@ def message_lines(messages: DataFrame, source: Source) -> Lines:
     file = F.replace(F.url_encode(_topic(feed)), F.lit("+"), F.lit("%20"))
     place = [file.alias(FILE), F.col("partition").cast("long").alias(BLOCK), F.col("sequence").alias(ROW)]
     if feed.value == "json":
-        text = F.make_valid_utf8(F.col("value").cast("string"))
-        frame = messages.select(text.alias(TEXT), *place)
+        frame = messages.select(F.col("value").cast("string").alias(TEXT), *place)
     else:
         from tocsin.spark.brokers.avro import read_avro
 

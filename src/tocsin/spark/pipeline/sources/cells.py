@@ -114,6 +114,7 @@ class JsonCells:
             value = F.timestamp_micros(text_micros(self._found(name, "string"), None))
         else:
             value = self._found(name, SPARK_TYPES[kind].simpleString())
+            value = finite(value) if kind == "float" else value
         return F.when(shape.rlike(f"^({_JSON_SHAPES[kind]})$"), value)
 
     def may_misfit(self, name: str, kind: str) -> bool:
@@ -158,7 +159,13 @@ def from_text(text: Column, kind: str) -> Column:
     if kind == "bool":
         return F.when(F.lower(plain).isin("true", "false"), F.lower(plain) == "true")
     # Spark itself would take 1d and NaN for numbers.
-    return F.when(plain.rlike(_NUMBER), plain.try_cast(SPARK_TYPES[kind]))
+    value = plain.try_cast(SPARK_TYPES[kind])
+    return F.when(plain.rlike(_NUMBER), finite(value) if kind == "float" else value)
+
+
+def finite(number: Column) -> Column:
+    """A double that was read from text; null if the text is a number that does not fit one."""
+    return F.when(F.abs(number) < F.lit(float("inf")), number)
 
 
 def text_micros(text: Column, unit: TimeUnit | None) -> Column:

@@ -7,14 +7,15 @@ whether one subscription is there must not change what another finds. In the cou
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import reduce
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from tocsin.events import format_duration
+from tocsin.spark.events.boolean_columns import any_of
 from tocsin.spark.events.predicates import attribute_column
 from tocsin.spark.events.prepare import is_relevant
+from tocsin.spark.observe.few import few
 from tocsin.spark.pipeline.added_columns import (
     BLOCK,
     DEAD,
@@ -65,7 +66,9 @@ def classify(
         events = events.withColumn(PROBLEM, F.coalesce(F.col(PROBLEM), far))
     passed = F.col(PROBLEM).isNull() & ~F.col(LIMITED)
     flags = {job_flag(job.number): job for job in jobs}
-    keyless = {flag: _any(attribute_column(name).isNull() for name in job.key) for flag, job in flags.items()}
+    keyless = {
+        flag: any_of(attribute_column(name).isNull() for name in job.key) for flag, job in flags.items()
+    }
     asked = events.withColumns(
         {
             flag: passed
@@ -85,7 +88,7 @@ def classify(
     use = (
         F.when(dead, F.lit(DEAD))
         .when(F.col(LIMITED), F.lit(HELD_BACK))
-        .when(_any(F.col(flag) for flag in flags), F.lit(USED))
+        .when(any_of(F.col(flag) for flag in flags), F.lit(USED))
         .otherwise(F.lit(IRRELEVANT))
     )
     shown = F.struct(
@@ -105,8 +108,4 @@ def classify(
 
 def _no_key(job: Job) -> str:
     columns = " and ".join(repr(name) for name in job.key)
-    return f"no key in {columns} for {', '.join(job.names)}"
-
-
-def _any(conditions: Iterable[Column]) -> Column:
-    return reduce(lambda a, b: a | b, conditions, F.lit(False))
+    return f"no key in {columns} for {few(job.names)}"

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from tocsin.events import EventType
+from tocsin.runtime.results.match_rows import keys_among
 from tocsin.spark.pipeline.added_columns import (
     BLOCK,
     END,
@@ -30,6 +31,7 @@ from tocsin.spark.pipeline.added_columns import (
 )
 from tocsin.spark.pipeline.plan.schema import Schema
 from tocsin.spark.pipeline.sources.cells import from_text
+from tocsin.spark.quoting import quoted
 
 
 def sent_as_events(
@@ -53,8 +55,7 @@ def sent_as_events(
         ]
         if holders and attribute != ORIGIN:
             values[attribute] = F.coalesce(*(h.cast(schema.attributes[attribute]) for h in holders))
-    for part in key:
-        values[part] = F.col("key") if len(key) == 1 else F.col("key").getField(part)
+    values |= _key_values(matches, key)
     pushed = matches.where(F.col("what") == "push")
     if "delivered_at" in matches.columns:
         pushed = pushed.where(F.col("lost").isNull()).withColumns(
@@ -71,12 +72,16 @@ def as_events(
         name: F.try_element_at("variables", F.lit(name)) for name in composite.attributes if name not in key
     }
     typed = {name: from_text(text, composite.attributes[name]) for name, text in values.items()}
-    for name in key:
-        typed[name] = F.col("key") if len(key) == 1 else F.col("key").getField(name)
+    typed |= _key_values(matches, key)
     typed[ORIGIN] = typed.get(ORIGIN, F.lit(composite.name))
     own = matches.where(F.col("pattern") == composite.name)
     type, start = F.lit(composite.name), F.unix_micros("start")
     return _events(own, composite.name, type, start, typed, schema, whole_ids)
+
+
+def _key_values(matches: DataFrame, key: Sequence[str]) -> dict[str, Column]:
+    """The columns of the key of matches, by the names that events have for them."""
+    return {name: F.col(quoted(own)) for name, own in zip(key, keys_among(matches.columns), strict=True)}
 
 
 def _events(

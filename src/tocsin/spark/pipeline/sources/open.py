@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -13,6 +14,7 @@ from pyspark.sql import types as T
 
 from tocsin.errors import did_you_mean
 from tocsin.spark.events.predicates import attribute_column
+from tocsin.spark.parquet.path import ParquetPath
 from tocsin.spark.pipeline.added_columns import (
     BLOCK,
     END,
@@ -85,6 +87,10 @@ def with_columns(pipeline: Pipeline, source: Source, frame: DataFrame) -> Opened
 
 
 def _parquet(session: SparkSession, source: Source) -> DataFrame:
+    if "://" not in source.location and Path(source.location).exists():
+        files = ParquetPath(session, source.location)
+        if files.has_nanos:
+            return files.frame
     try:
         return session.read.parquet(source.location)
     except AnalysisException as problem:
@@ -170,6 +176,7 @@ def normalise(opened: Opened, schema: Schema, whole_ids: bool) -> DataFrame:
         *_time_problems(cells, own, start, end),
         *_type_problems(cells, own, type, schema),
         *_misfits(cells, type, values, schema),
+        *(_too_large(values, schema) if opened.lines else ()),
         *_other_ids(opened, cells, whole_ids),
     )
     frame, position = _positioned(opened, problem)
@@ -254,6 +261,17 @@ def _misfits(cells: Cells, type: Column, values: Mapping[str, Column], schema: S
                 misfit &= type.isin(*schema.owners[name])
             reasons.append(F.when(misfit, F.lit(reason)))
     return reasons
+
+
+def _too_large(values: Mapping[str, Column], schema: Schema) -> list[Column]:
+    """Numbers that do not fit a double, where no type is declared that says so."""
+    return [
+        F.when(
+            F.abs(values[name]) == F.lit(float("inf")), F.lit(f"the number in {name!r} does not fit a double")
+        )
+        for name, type in schema.attributes.items()
+        if name in values and name not in schema.kinds and isinstance(type, T.DoubleType)
+    ]
 
 
 def _other_ids(opened: Opened, cells: Cells, whole: bool) -> list[Column]:

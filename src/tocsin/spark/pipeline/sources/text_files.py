@@ -88,6 +88,7 @@ def _placed(text: DataFrame) -> DataFrame:
 
 def parse_lines(frame: DataFrame, source: Source, header: str | None) -> Lines:
     """Lines with what they hold; those of a CSV source have the fields that the header names."""
+    frame = _valid(frame)
     if source.format != "csv":
         # Spark reads the first value of a text and leaves the rest; in a list, the rest cannot hide.
         listed = F.try_parse_json(F.concat(F.lit("["), F.col(TEXT), F.lit(",0]")))
@@ -97,21 +98,35 @@ def parse_lines(frame: DataFrame, source: Source, header: str | None) -> Lines:
         name.strip() for name in next(csv.reader([header.lstrip("\ufeff")], delimiter=source.separator), [])
     )
     fields = T.StructType([T.StructField(name, T.StringType()) for name in (*names, _CORRUPT)])
-    options = {"sep": source.separator, "columnNameOfCorruptRecord": _CORRUPT, "mode": "PERMISSIVE"}
+    options = {**_csv(source), "columnNameOfCorruptRecord": _CORRUPT, "mode": "PERMISSIVE"}
     return Lines(frame.withColumn(_PARSED, F.from_csv(TEXT, fields.toDDL(), options)), header, names)
 
 
 def malformed(source: Source, lines: Lines) -> Column:
     """Why a line is no event of its format, in words; null if it is one."""
-    if MALFORMED in lines.frame.columns:
-        return F.coalesce(
-            F.col(MALFORMED), F.when(F.col(_PARSED).isNull(), F.lit("it is not one JSON object"))
-        )
     if source.format != "csv":
-        return F.when(F.col(_PARSED).isNull(), F.lit("it is not one JSON object"))
-    # One field too few, one too many, or a quote without an end.
-    corrupt = F.col(_PARSED).getField(_CORRUPT).isNotNull()
-    return F.when(corrupt, F.lit("it does not have the fields of the first line"))
+        wrong = F.when(F.col(_PARSED).isNull(), F.lit("it is not one JSON object"))
+    else:
+        # One field too few, one too many, or a quote without an end.
+        corrupt = F.col(_PARSED).getField(_CORRUPT).isNotNull()
+        wrong = F.when(corrupt, F.lit("it does not have the fields of the first line"))
+    return F.coalesce(F.col(MALFORMED), wrong)
+
+
+def _csv(source: Source) -> dict[str, str]:
+    """How a line of CSV is read, by RFC 4180: a quote in a quoted field is doubled, and a backslash is a backslash."""
+    return {"sep": source.separator, "quote": '"', "escape": '"'}
+
+
+def _valid(frame: DataFrame) -> DataFrame:
+    """The lines as text in UTF-8; those that are not are malformed, and their bytes that are none become U+FFFD."""
+    # So that one that is in the text itself is not taken for the first wrong byte. Both have three bytes.
+    marked = F.replace(F.col(TEXT), F.lit("\N{REPLACEMENT CHARACTER}"), F.lit("\0\0\0"))
+    before = F.substring_index(F.make_valid_utf8(marked), "\N{REPLACEMENT CHARACTER}", 1)
+    place = F.concat(F.lit("it is not text in UTF-8: byte "), F.octet_length(before), F.lit(" is none of it"))
+    wrong = F.when(~F.is_valid_utf8(TEXT), place)
+    known = [F.col(MALFORMED)] if MALFORMED in frame.columns else []
+    return frame.withColumns({MALFORMED: F.coalesce(*known, wrong), TEXT: F.make_valid_utf8(TEXT)})
 
 
 def cells(source: Source, paths: Mapping[str, str]) -> Cells:
@@ -132,7 +147,7 @@ def _object() -> Column:
 def inferred_types(session: SparkSession, source: Source, lines: Lines) -> dict[str, T.DataType]:
     """The fields of all lines, with types that hold their values. It takes a pass over the lines."""
     if source.format == "csv":
-        frame = session.read.csv(source.location, header=True, inferSchema=True, sep=source.separator)
+        frame = session.read.csv(source.location, header=True, inferSchema=True, **_csv(source))
         types = {field.name: field.dataType for field in frame.schema.fields}
         return {name: types.get(name, T.StringType()) for name in lines.names or ()}
     objects = lines.frame.where(F.col(_PARSED).isNotNull())

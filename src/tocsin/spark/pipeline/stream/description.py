@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tocsin.errors import InputError
+from tocsin.errors import InputError, counted
 from tocsin.spark.pipeline.file.model import Pipeline
 from tocsin.spark.pipeline.file.read_outputs import DESCRIPTION
 from tocsin.spark.pipeline.sources.streams import Known
@@ -22,7 +22,10 @@ from tocsin.spark.stream.damage import reading
 
 _FORMAT = 4
 # Keys of a subscription and of a source that say the same whatever their value, or nothing about the answers.
-_ASIDE = {"name", "place", "file", "deliver", "max_files", "stream", "limits", "feed"}
+_ASIDE = {
+    *("name", "place", "file", "rule", "metadata", "quiet", "deliver"),
+    *("max_files", "stream", "limits", "feed"),
+}
 _WORDS = {"text": "pattern", "location": "path", "origin": "source"}
 
 
@@ -69,7 +72,8 @@ def changes(before: Description, now: Description) -> Iterator[str]:
     if before.jobs != now.jobs:
         yield "subscriptions have other keys than before, or keys in another order"
     if before.shards != now.shards:
-        yield f"there were {before.shards} shards, and are to be {now.shards}"
+        had = counted(before.shards, "shard", "shards")
+        yield f"there {'was' if before.shards == 1 else 'were'} {had}, and are to be {now.shards}"
 
 
 def changed_subscriptions(before: Description, now: Description) -> list[str]:

@@ -28,6 +28,7 @@ class Numbers:
     reasons: Mapping[str, int] = field(default_factory=dict)
     matches: Mapping[str, int] = field(default_factory=dict)
     written: Mapping[str, int] = field(default_factory=dict)  # rows, by the folder or table
+    held: Mapping[str, int] = field(default_factory=dict)  # matches that quiet subscriptions held back
 
     def __add__(self, other: Numbers) -> Numbers:
         sources = dict(self.sources)
@@ -38,13 +39,15 @@ class Numbers:
             _sum(self.reasons, other.reasons),
             _sum(self.matches, other.matches),
             _sum(self.written, other.written),
+            _sum(self.held, other.held),
         )
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Numbers:
         """The numbers that `asdict` made plain."""
         sources = {name: Counters(**counters) for name, counters in values["sources"].items()}
-        return cls(sources, values["reasons"], values["matches"], values["written"])
+        held = values.get("held", {})  # ledgers of earlier builds have none
+        return cls(sources, values["reasons"], values["matches"], values["written"], held)
 
 
 def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
@@ -69,8 +72,8 @@ class Page:
     silent: Sequence[str] = ()  # sources that are not waited for
     rules: Sequence[Mapping[str, Any]] = ()  # what became of changes of rules
 
-    def seen(self, pipeline: str, shards: Sequence[Mapping[str, Any]]) -> Seen:
-        """The micro-batch alone, for those who watch."""
+    def seen(self, pipeline: str, shards: Sequence[Mapping[str, Any]], alerts: Sequence[str] = ()) -> Seen:
+        """The micro-batch alone, for those who watch, and its latest matches in words."""
         numbers = self.numbers
         return Seen(
             pipeline,
@@ -87,6 +90,8 @@ class Page:
             self.state,
             shards,
             self.rules,
+            numbers.held,
+            alerts,
         )
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from itertools import groupby
 from threading import Event
 from typing import Any
@@ -19,14 +21,15 @@ import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from tocsin.errors import InputError
+from tocsin.errors import InputError, counted
 from tocsin.events import format_timestamp
+from tocsin.languages.rule_file import Metadata
 from tocsin.runtime.stream import tally
 from tocsin.runtime.transport.pack import unpack
 from tocsin.spark.observe.counters import Counters
+from tocsin.spark.observe.few import few
 from tocsin.spark.observe.record import Seen, decided, heard_of, moment, summed
 from tocsin.spark.pipeline.added_columns import (
     BLOCK,
@@ -41,15 +44,28 @@ from tocsin.spark.pipeline.added_columns import (
 )
 from tocsin.spark.pipeline.file.model import Pipeline
 from tocsin.spark.pipeline.plan.jobs import Job
-from tocsin.spark.pipeline.report.match_text import first_matches
+from tocsin.spark.pipeline.report.match_text import first_matches, last_matches
+from tocsin.spark.pipeline.sinks.rule_rows import Rules, in_one_table, with_rules
 from tocsin.spark.pipeline.sinks.stream_targets import Route, Target
 from tocsin.spark.pipeline.sinks.write_files import offsets_of, with_lines
 from tocsin.spark.pipeline.sources.composites import carrying
 from tocsin.spark.pipeline.sources.text_files import Split
+from tocsin.spark.pipeline.stream.known_rules import KnownRules
 from tocsin.spark.pipeline.stream.ledger import Ledger, Numbers, Page
 from tocsin.spark.pipeline.stream.output_rows import OutputRows
+from tocsin.spark.pipeline.stream.quiet_state import QuietState
+from tocsin.spark.pipeline.stream.reported_rows import (
+    Found,
+    Held,
+    HeldId,
+    alerts_in,
+    in_order,
+    together,
+    without,
+)
 from tocsin.spark.sent import sent
 
+_FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999  # of the years 1 to 9999, in microseconds
 _DEAD = from_arrow_schema(
     pa.schema(
         [
@@ -66,16 +82,6 @@ class Stopped(Exception):  # noqa: N818  it is no error
     """A stream was told to stop before a micro-batch began."""
 
 
-@dataclass(frozen=True)
-class Found:
-    """How the matches of a subscription are got at: the names of its patterns, their schema, what they are to carry."""
-
-    job: Job
-    patterns: tuple[str, ...]
-    schema: T.StructType
-    carried: tuple[str, ...]
-
-
 Later = Callable[[str], tuple[Found, tuple[Route, ...]]]
 
 
@@ -89,6 +95,9 @@ class Plan:
     routes: tuple[Route, ...]
     dead_letters: Target | None
     late: Target | None
+    known: KnownRules
+    quiet: QuietState
+    alerts: int = 0  # how many of the latest matches are told in words
     later: Later | None = (
         None  # for a rule that came while the stream ran, how its matches are got at and written
     )
@@ -109,6 +118,7 @@ class Writer:
         self._found, self._routes = dict(plan.found), list(plan.routes)
         self.busy = False
         self.failure: Exception | None = None
+        self._latest: tuple[str, ...] = ()
         self.samples: dict[str, tuple[str, ...]] = {
             name: ()
             for sink in plan.pipeline.sinks
@@ -130,7 +140,7 @@ class Writer:
                 self._begun(batch)
                 page, shards = self._page(frame, batch)
                 self._ledger.add(page)
-                self._told(page.seen(self._plan.pipeline.name, shards))
+                self._told(page.seen(self._plan.pipeline.name, shards, self._latest))
         except Exception as problem:
             self.failure = problem
             raise
@@ -144,18 +154,22 @@ class Writer:
         try:
             rows = OutputRows(kept)
             self._meet(rows)
+            changes = tuple(json.loads(one["rule_change"]) for one in rows.table(tally.RULES))
+            self._plan.known.take(changes)
             aside = self._set_aside(rows)
             sources, reasons = _counters(self._plan, rows, {} if aside is None else _aside_by_source(aside))
             matches = {
                 name: sum(rows.count(tally.MATCH, pattern) for pattern in found.patterns)
                 for name, found in self._found.items()
             }
-            written = self._write(rows, aside, matches, batch)
             figures = rows.table(tally.FIGURES)
+            held = self._hold_back(rows, matches, figures, batch)
+            matches = {name: count - held.counts.get(name, 0) for name, count in matches.items()}
+            written = self._write(rows, aside, matches, held.ids, batch)
             reached, silent = self._reached(rows, figures)
         finally:
             kept.unpersist()
-        numbers = Numbers(sources, reasons, matches, written)
+        numbers = Numbers(sources, reasons, matches, written, held.counts)
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         page = Page(
             batch,
@@ -168,7 +182,7 @@ class Writer:
             self._ledger.totals + numbers,
             reached,
             silent,
-            tuple(json.loads(one["rule_change"]) for one in rows.table(tally.RULES)),
+            changes,
         )
         return page, figures
 
@@ -180,7 +194,9 @@ class Writer:
         reached = {source.name: before.get(source.name) for source in self._plan.pipeline.sources}
         for row in rows.table(tally.TALLY):
             if row["use"] != DEAD and row["end_max"] is not None:
-                latest = moment(datetime.fromisoformat(format_timestamp(row["end_max"])).replace(tzinfo=UTC))
+                # What Python's calendar does not reach is shown as its first or last moment.
+                end = min(max(row["end_max"], _FIRST), _LAST)
+                latest = moment(datetime.fromisoformat(format_timestamp(end)).replace(tzinfo=UTC))
                 reached[row["source"]] = max(reached[row["source"]] or "", latest or "")
         waited_for, silent = heard_of(figures)
         return reached | waited_for, silent
@@ -193,15 +209,47 @@ class Writer:
                 self._found[name], own = self._plan.later(name)
                 self._routes += own
 
+    def _hold_back(
+        self, rows: OutputRows, matches: Mapping[str, int], figures: list[dict[str, Any]], batch: int
+    ) -> Held:
+        """The matches of quiet subscriptions that are not reported."""
+        quiet = self._plan.known.quiet
+        if not quiet:
+            return Held(frozenset(), {})
+        alerts = [
+            alert
+            for name in quiet
+            if matches.get(name)
+            for alert in alerts_in(self._matches(rows, name, frozenset()))
+        ]
+        ends = [one["until"] for one in figures if one["until"] is not None]
+        until = round(min(ends).timestamp() * 1_000_000) if ends else None
+        held = self._plan.quiet.hold_back(alerts, quiet, batch, until, in_order(self._plan.jobs))
+        return Held(frozenset(held), dict(Counter(name for name, _ in held)))
+
     def _write(
-        self, rows: OutputRows, aside: DataFrame | None, matches: Mapping[str, int], batch: int
+        self,
+        rows: OutputRows,
+        aside: DataFrame | None,
+        matches: Mapping[str, int],
+        held: frozenset[HeldId],
+        batch: int,
     ) -> dict[str, int]:
         """Write everything; returns how many rows each place got."""
         written: dict[str, int] = {}
-        frames = {name: self._matches(rows, name) for name, count in matches.items() if count}
+
+        @cache
+        def frame_of(name: str) -> DataFrame | None:
+            return self._matches(rows, name, held) if matches.get(name) else None
+
         for route in self._routes:
-            written[route.place] = self._write_route(route, frames.get(route.subscription), matches, batch)
-        self._sample(frames)
+            if route.together:
+                written[route.place] = self._write_together(route, rows, matches, held, batch)
+            else:
+                (name,) = route.subscriptions
+                written[route.place] = self._write_route(route, frame_of(name), matches[name], batch)
+        self._sample(frame_of)
+        self._latest = self._alerts(frame_of, matches)
         dead, late = rows.count(tally.DEAD), rows.count(tally.LATE)
         if self._plan.dead_letters is not None and self._plan.pipeline.dead_letters is not None:
             _write_or_clear(self._plan.dead_letters, _letters(rows) if dead else None, dead, batch)
@@ -212,21 +260,46 @@ class Writer:
             written[self._plan.pipeline.late.path] = late
         return written
 
-    def _write_route(
-        self, route: Route, frame: DataFrame | None, matches: Mapping[str, int], batch: int
-    ) -> int:
-        count = matches[route.subscription]
+    def _write_route(self, route: Route, frame: DataFrame | None, count: int, batch: int) -> int:
+        (name,) = route.subscriptions
         if frame is not None and route.sent is not None:
             frame = sent(frame, route.sent)
             count = frame.count()
         elif frame is not None:
-            frame = carrying(frame, self._found[route.subscription].carried)
+            frame = carrying(frame, self._found[name].carried)
+            if route.rules:
+                frame = with_rules(frame, self._rules([name]))
         _write_or_clear(route.target, frame, count, batch)
         return count
 
-    def _matches(self, rows: OutputRows, name: str) -> DataFrame:
+    def _write_together(
+        self,
+        route: Route,
+        rows: OutputRows,
+        matches: Mapping[str, int],
+        held: frozenset[HeldId],
+        batch: int,
+    ) -> int:
+        """Write the matches of several subscriptions to one place."""
+        own = list(self._found) if route.grows else route.subscriptions
+        names = [name for name in own if matches.get(name)]
+        parts = together(rows, {name: self._found[name] for name in names}, held)
+        whole = with_rules(in_one_table(parts), self._rules(names)) if parts else None
+        count = sum(matches[name] for name in names)
+        _write_or_clear(route.target, whole, count, batch)
+        return count
+
+    def _rules(self, names: Iterable[str]) -> Rules:
+        known = self._plan.known.metadata
+        return {
+            pattern: (name, known.get(name, Metadata()))
+            for name in names
+            for pattern in self._found[name].patterns
+        }
+
+    def _matches(self, rows: OutputRows, name: str, held: frozenset[HeldId]) -> DataFrame:
         found = self._found[name]
-        return rows.opened([tally.MATCH], unpack, found.schema, found.patterns)
+        return without(rows.opened([tally.MATCH], unpack, found.schema, found.patterns), held)
 
     def _set_aside(self, rows: OutputRows) -> DataFrame | None:
         """Late and repeated events, if there are any."""
@@ -236,14 +309,28 @@ class Writer:
         names = F.array(*(F.lit(source.name) for source in self._plan.pipeline.sources))
         return found.withColumn("source", names[F.col("origin")])
 
-    def _sample(self, frames: Mapping[str, DataFrame]) -> None:
+    def _alerts(
+        self, frame_of: Callable[[str], DataFrame | None], matches: Mapping[str, int]
+    ) -> tuple[str, ...]:
+        """The latest matches of this micro-batch in words, of a few subscriptions."""
+        found: list[tuple[datetime, str]] = []
+        names = [name for name, count in matches.items() if count and self._plan.alerts]
+        for name in names[: self._plan.alerts]:
+            frame = frame_of(name)
+            assert frame is not None
+            shown = carrying(frame, self._found[name].carried)
+            latest = last_matches(shown, self._found[name].job.key, self._plan.alerts)
+            found += [(end, f"{name}  {text}") for end, text in latest]
+        return tuple(text for _, text in sorted(found)[-self._plan.alerts :]) if found else ()
+
+    def _sample(self, frame_of: Callable[[str], DataFrame | None]) -> None:
         """The first matches of this run, for consoles."""
         keys = {entry.name: entry.key for entry in self._plan.pipeline.subscriptions}
         for sink in self._plan.pipeline.sinks:
             for name in sink.subscriptions if sink.format == "console" else ():
                 room = sink.rows - len(self.samples[name])
-                if room > 0 and name in frames:
-                    shown = carrying(frames[name], self._found[name].carried)
+                if room > 0 and (frame := frame_of(name)) is not None:
+                    shown = carrying(frame, self._found[name].carried)
                     self.samples[name] += first_matches(shown, keys[name], room)
 
 
@@ -280,7 +367,7 @@ def _check_arrived(plan: Plan, rows: OutputRows) -> None:
         if asked != came:
             raise InputError(
                 "counters",
-                f"{asked:,} events are for {', '.join(job.names)}, but {came:,} arrived",
+                f"{counted(asked, 'event is', 'events are')} for {few(job.names)}, but {came:,} arrived",
                 hint="run it again, and make sure that files do not change once they are in their folder",
             )
 

@@ -19,7 +19,8 @@ from tocsin.spark.pipeline.plan.jobs import Job
 from tocsin.spark.pipeline.plan.schema import Schema
 from tocsin.spark.pipeline.sinks.stream_targets import Route, routes_of
 from tocsin.spark.pipeline.sources.classify import event_columns
-from tocsin.spark.pipeline.stream.microbatch import Found, Later
+from tocsin.spark.pipeline.stream.microbatch import Later
+from tocsin.spark.pipeline.stream.reported_rows import Found
 from tocsin.spark.rules.compile_rules import RuleSettings
 from tocsin.spark.rules.rule_plan import RuledQuery, RulesPlan, columns_for_rules, plan_rules
 from tocsin.spark.session.storage import Storage
@@ -48,7 +49,6 @@ def plan_with_rules(
             for name in schema.kinds_of_columns()
             if not isinstance(schema.attributes[name.split(".")[0]], T.MapType | T.VariantType)
         ),
-        str(events.sparkSession.conf.get("spark.sql.session.timeZone")),
         shared.options,
         DEFAULT,
         catalog=job.catalog,
@@ -92,7 +92,11 @@ def later_rules(
 ) -> Later:
     """How matches of a rule that the file does not name are written: by all sinks that take every subscription."""
     everything = {entry.name for entry in pipeline.subscriptions}
-    sinks = [sink for sink in pipeline.sinks if sink.writes and set(sink.subscriptions) == everything]
+    sinks = [
+        sink
+        for sink in pipeline.sinks
+        if sink.writes and not sink.together and set(sink.subscriptions) == everything
+    ]
     schema = from_arrow_schema(matches)
 
     def later(name: str) -> tuple[Found, tuple[Route, ...]]:

@@ -9,23 +9,25 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event, Lock
 
 import pyarrow as pa
-from pyspark.errors import StreamingQueryException
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 
-from tocsin.errors import StreamError, TocsinError
+from tocsin.errors import StreamError, TocsinError, counted
 from tocsin.runtime.feed import MAX_TOKENS
 from tocsin.runtime.stream.arrivals import ArrivalJob
 from tocsin.runtime.stream.fan_out import flag_of, rows_of
 from tocsin.spark.batch.route import THE_STREAM
 from tocsin.spark.brokers.kafka import kafka_error
 from tocsin.spark.observe.counters import Counters
+from tocsin.spark.observe.few import NAMED
 from tocsin.spark.observe.record import Seen, Watcher
 from tocsin.spark.pipeline.added_columns import (
     BLOCK,
@@ -57,14 +59,18 @@ from tocsin.spark.pipeline.stream.description import (
     read_description,
     write_description,
 )
+from tocsin.spark.pipeline.stream.known_rules import KnownRules
 from tocsin.spark.pipeline.stream.ledger import Ledger
-from tocsin.spark.pipeline.stream.microbatch import Found, Later, Plan, Stopped, Writer
+from tocsin.spark.pipeline.stream.microbatch import Later, Plan, Stopped, Writer
+from tocsin.spark.pipeline.stream.quiet_state import QuietState
+from tocsin.spark.pipeline.stream.reported_rows import Found
 from tocsin.spark.pipeline.stream.rules import Shared, later_rules, plan_with_rules
 from tocsin.spark.query import Query
 from tocsin.spark.rules.rule_plan import with_changes
 from tocsin.spark.sent import sent_tables
 from tocsin.spark.session.failures import explain_failure
 from tocsin.spark.session.storage import Storage
+from tocsin.spark.stream.damage import damage_in
 from tocsin.spark.stream.shard_processor import ShardProcessor
 from tocsin.spark.stream.shared_query import SharedJob, run_jobs
 from tocsin.spark.stream.stream_options import StreamOptions
@@ -106,14 +112,18 @@ def run_stream(
             if target is not None:
                 target.begin()
     for route in plan.routes:
-        if before is None or route.subscription not in before.subscriptions:
+        if before is None or not any(name in before.subscriptions for name in route.subscriptions):
             route.target.begin()
     if before is None or told:
         write_description(storage, stream.checkpoint, now)
     with of_pipeline(pipeline):
         ledger = Ledger(storage, stream.checkpoint)
-    progress.done(f"{ledger.batches:,} micro-batches so far" if ledger.batches else "from the beginning")
-    for line in told:
+    before_now = counted(ledger.batches, "micro-batch", "micro-batches")
+    progress.done(f"{before_now} so far" if ledger.batches else "from the beginning")
+    if len(told) > NAMED:
+        progress.begin(f"{counted(len(told), 'subscription')} changed")
+        progress.done("new and changed ones start afresh, others go on")
+    for line in told if len(told) <= NAMED else ():
         progress.begin(line)
         progress.done("others go on" if line.endswith("is gone") else "it starts afresh, others go on")
 
@@ -129,8 +139,18 @@ def run_stream(
         for watcher in watchers:
             watcher(seen)
 
-    writer = Writer(plan, ledger, stop, tell, begun)
-    _follow_to_the_end(_start(session, query_rows, writer, stream, once or stream.once, shards), writer, stop)
+    progress.resume(ledger.totals.sources, _matches_so_far(pipeline, ledger))
+    writer = Writer(replace(plan, alerts=progress.alerts), ledger, stop, tell, begun)
+    try:
+        _follow_to_the_end(
+            _start(session, query_rows, writer, stream, once or stream.once, shards),
+            writer,
+            stop,
+            stream.checkpoint,
+        )
+    except (PySparkException, Py4JError) as problem:
+        # What is wrong with a checkpoint may already keep a query from starting.
+        raise _failed(problem, stream.checkpoint) from problem
     return _report(pipeline, ledger, writer, time.monotonic() - started)
 
 
@@ -185,7 +205,9 @@ def _plan(
         routes(session, storage, pipeline, sent, plan.kinds),
         None if letters is None else side_target(storage, letters),
         None if late is None else side_target(storage, late),
-        later,
+        KnownRules(storage, pipeline),
+        QuietState(storage, stream.checkpoint),
+        later=later,
     )
     return gathered.run(events, shards, stream.idle is not None), done
 
@@ -270,7 +292,7 @@ def _start(
             session.conf.set(_PARTITIONS, str(before))
 
 
-def _follow_to_the_end(query: StreamingQuery, writer: Writer, stop: Event) -> None:
+def _follow_to_the_end(query: StreamingQuery, writer: Writer, stop: Event, checkpoint: str) -> None:
     """Wait until a query ends or is to be stopped, which it is between two micro-batches."""
     try:
         while query.isActive and not stop.is_set():
@@ -284,16 +306,19 @@ def _follow_to_the_end(query: StreamingQuery, writer: Writer, stop: Event) -> No
         query.awaitTermination()
     except StreamingQueryException as problem:
         if not isinstance(writer.failure, Stopped):
-            raise _failed(writer.failure or problem) from problem
+            raise _failed(writer.failure or problem, checkpoint) from problem
     finally:
         if query.isActive:
             query.stop()
 
 
-def _failed(problem: Exception) -> StreamError:
+def _failed(problem: Exception, checkpoint: str) -> StreamError:
     """What stopped a stream, as an error of ours."""
     if isinstance(problem, TocsinError):
         return StreamError(problem.code, problem.message, problem.span, problem.hint)
+    damage = damage_in(problem, checkpoint)
+    if damage is not None:
+        return StreamError(damage.code, damage.message, hint=damage.hint)
     of_kafka = kafka_error(problem)
     if of_kafka is not None:
         return StreamError(of_kafka.code, of_kafka.message, hint=of_kafka.hint)
@@ -304,14 +329,21 @@ def _failed(problem: Exception) -> StreamError:
     return StreamError(ours[1], ours[2], hint=ours[3])
 
 
+def _matches_so_far(pipeline: Pipeline, ledger: Ledger) -> dict[str, int]:
+    """The matches of each subscription since the first start; of changing rules also those that came later."""
+    matches = ledger.totals.matches
+    named = [entry.name for entry in pipeline.subscriptions]
+    came = matches if pipeline.stream is not None and pipeline.stream.rules is not None else ()
+    return {name: matches.get(name, 0) for name in dict.fromkeys([*named, *came])}
+
+
 def _report(pipeline: Pipeline, ledger: Ledger, writer: Writer, seconds: float) -> Report:
     totals = ledger.totals
     nothing = Counters(0, 0, 0, 0, 0)
     named = [entry.name for entry in pipeline.subscriptions]
-    came = totals.matches if pipeline.stream is not None and pipeline.stream.rules is not None else ()
     return Report(
         pipeline.name,
-        {name: totals.matches.get(name, 0) for name in dict.fromkeys([*named, *came])},
+        _matches_so_far(pipeline, ledger),
         {source.name: totals.sources.get(source.name, nothing) for source in pipeline.sources},
         {},
         totals.reasons,
@@ -321,4 +353,6 @@ def _report(pipeline: Pipeline, ledger: Ledger, writer: Writer, seconds: float) 
         tuple(str(warning) for warning in pipeline_warnings(pipeline)),
         batches=ledger.batches,
         routes=dict.fromkeys(named, THE_STREAM),
+        held={entry.name: 0 for entry in pipeline.subscriptions if entry.quiet is not None}
+        | dict(totals.held),
     )

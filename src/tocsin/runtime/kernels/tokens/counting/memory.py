@@ -104,6 +104,10 @@ def size(memory: Counts) -> int:
     return len(memory.times)
 
 
+def partial(detector: Detector, memory: Counts) -> None:
+    """Return None: partial matches are not kept one by one."""
+
+
 def due(detector: Detector, memory: Counts) -> int:
     """The time at which the last start expires."""
     assert isinstance(detector.program, Program)

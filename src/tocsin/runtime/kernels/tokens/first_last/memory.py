@@ -149,6 +149,10 @@ def size(memory: Ranks) -> int:
     return len(memory.links) + len(memory.log)
 
 
+def partial(detector: Detector, memory: Ranks) -> None:
+    """Return None: partial matches are not kept one by one."""
+
+
 def due(detector: Detector, memory: Ranks) -> int:
     """The time at which the last partial match expires."""
     assert isinstance(detector.program, Program)

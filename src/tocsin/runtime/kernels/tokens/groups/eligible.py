@@ -14,6 +14,7 @@ from tocsin.runtime.program import (
     STATE_TIMERS,
     TEST_TIMERS,
     TIMER_AFTER,
+    TIMER_LIMIT,
     Array,
     Program,
 )
@@ -30,6 +31,9 @@ def window_of(program: Program) -> int | None:
     after = program.timers[:, TIMER_AFTER]
     if program.tests[:, TEST_TIMERS].any() or (after < 0).any() or (after != after[0]).any():
         return None
+    limits = program.timers[:, TIMER_LIMIT]
+    if (limits != limits[0]).any() or (program.closes >= 0).any():
+        return None
     return int(after[0]) if timer_of(program) is not None else None
 
 
@@ -42,6 +46,11 @@ def over_at(program: Program, begun: Array) -> int:
     if window is None or window >= NO_WINDOW or not len(begun):
         return NEVER
     return int(begun.max()) + window + 1
+
+
+def can_escape(program: Program) -> bool:
+    """Whether the window can run out unnoticed, because it is a timer and must come strictly after the last event."""
+    return is_strong(program) and bool(len(program.timers)) and not program.timers[0, TIMER_LIMIT]
 
 
 def is_strong(program: Program) -> bool:

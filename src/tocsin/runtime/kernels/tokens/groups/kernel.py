@@ -49,6 +49,9 @@ AT_KEY, AT_ROW, BEGIN_SET, FRESH, MOMENT, KEPT, LET_OUT, REACHED = range(8)
 DONE, FULL, TOO_MANY, ESCAPING = range(4)
 
 
+MOST_PARTS = 1 << 25  # events of the matches of one call: more than a gigabyte
+
+
 class Task(NamedTuple):
     """How the rows are fed."""
 
@@ -180,6 +183,9 @@ def run(rows, moves, groups, task):  # type: ignore[no-untyped-def]
             return found[: counts[MATCHES]], parts[: counts[PARTS]], nodes[: counts[NODES]], overflow
         if counts[NODES] + most > len(nodes):
             nodes = grown(nodes, 2 * len(nodes))
+        elif len(parts) - counts[PARTS] > 2 * task.limit + 4096 or len(parts) >= MOST_PARTS:
+            # The next event alone needs more room than that, or all together do.
+            return found[:0], parts[:0], nodes[:0], reached[AT_KEY] + 1
         else:
             path, stack = grown(path, 2 * len(path)), grown(stack, 2 * len(stack))
             found, parts = grown(found, 2 * len(found)), grown(parts, 2 * len(parts))

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from tocsin.runtime.kernels.tokens.groups.eligible import NO_WINDOW, is_strong, window_of
+from tocsin.runtime.kernels.tokens.groups.eligible import can_escape, is_strong, window_of
 from tocsin.runtime.kernels.tokens.groups.letter_tables import (
     BEGUN,
     COMPLETE,
@@ -92,7 +92,7 @@ class Machine:
         self._counts = choice.take == "count"  # then the names of events do not matter
         self._strong = is_strong(program)
         self._taking = FRESH if self._strong else 0
-        self._can_escape = self._strong and window < NO_WINDOW
+        self._can_escape = can_escape(program)
         self._masks: dict[int, int] = {}
         self._outcomes: dict[tuple[Way, int], _Outcome] = {}
         self._single: dict[tuple[int, int, bool], tuple[str, States, bool, int]] = {}

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tocsin.errors import LimitError
-from tocsin.runtime.kernels.protocol import Events, Fed, Held, Memory, Numbers, Work, record
+from tocsin.runtime.kernels.protocol import Events, Fed, Held, Memory, Numbers, PartialMatch, Work, record
 from tocsin.runtime.kernels.tokens.groups import heap, kernel, leftmost
 from tocsin.runtime.kernels.tokens.groups.as_tokens import as_tokens
 from tocsin.runtime.kernels.tokens.groups.eligible import over_at
@@ -35,6 +35,7 @@ from tocsin.runtime.kernels.tokens.groups.letter_tables import (
 )
 from tocsin.runtime.kernels.tokens.groups.machine import MOST_QUESTIONS, machine_of
 from tocsin.runtime.kernels.tokens.select import take
+from tocsin.runtime.kernels.tokens.single import memory as single
 from tocsin.runtime.moments import LONG_AGO, NEVER
 from tocsin.runtime.program import NOTHING, SPEC_BIT, Array, Detector, Program
 from tocsin.runtime.too_much import shown_key, too_many_partial_matches
@@ -76,7 +77,8 @@ def feed(memory: Groups, work: Work) -> Fed | Memory:
     if overflow:
         raise LimitError(
             "too-many-matches",
-            f"one event completes more than {work.limit:,} matches (key: {shown_key(work.keys.value(overflow - 1))})",
+            f"one event completes more than {work.limit:,} matches, or matches of more than {2 * work.limit:,} events in all"
+            f" (key: {shown_key(work.keys.value(overflow - 1))})",
             hint="take = count or first n, bound the pattern by a timer, as in ([A], [B])_{T1=1h}, or choose a finer key",
         )
     matches = take(detector, matches_of(found, parts), work.interned)
@@ -113,6 +115,11 @@ def prepared(work: Work, known: Known, fed: int) -> tuple[Tables, Rows]:
 def size(memory: Groups) -> int:
     """The number of nodes."""
     return len(memory.nodes)
+
+
+def partial(detector: Detector, memory: Groups) -> list[PartialMatch]:
+    """The partial matches that wait, one by one."""
+    return single.partial(detector, as_tokens(detector, memory))
 
 
 def due(detector: Detector, memory: Groups) -> int:

@@ -50,7 +50,14 @@ from tocsin.runtime.kernels.tokens.single.token import (
     TOKEN_WIDTH,
     TOKENS,
 )
-from tocsin.runtime.kernels.tokens.single.waiting import append, next_timer, remove, stop_timer, with_room
+from tocsin.runtime.kernels.tokens.single.waiting import (
+    append,
+    next_timer,
+    remove,
+    stop_timer,
+    wait_in,
+    with_room,
+)
 from tocsin.runtime.moments import LONG_AGO, NEVER
 from tocsin.runtime.program import (
     ANYTHING,
@@ -73,6 +80,7 @@ from tocsin.runtime.program import (
     STEP_STATE,
     TEST_TIMERS,
     TIMER_AFTER,
+    TIMER_LIMIT,
     TIMER_MOMENT,
     Array,
 )
@@ -97,6 +105,7 @@ class Taken(NamedTuple):
     ref: int  # -1 for a timer
     start: int
     end: int
+    first_end: int  # see `Rows`
 
 
 @bare
@@ -116,7 +125,8 @@ def _less_bound(moving, found, match):  # type: ignore[no-untyped-def]
             return a < 0
         if kinds[a] != kinds[b]:
             return kinds[a] < kinds[b]
-        return ranks[a] < ranks[b]
+        if ranks[a] != ranks[b]:
+            return ranks[a] < ranks[b]
     return False
 
 
@@ -192,10 +202,13 @@ def _go(moving, where, pool, move, token, taken):  # type: ignore[no-untyped-def
             when = np.int64(NEVER)
             if _has(steps[step, STEP_STARTS], timer):
                 after = timers[timer, TIMER_AFTER]
-                moment = taken.end + after if after >= 0 else timers[timer, TIMER_MOMENT]
+                begun = taken.first_end if timers[timer, TIMER_LIMIT] else taken.end
+                moment = begun + after if after >= 0 else timers[timer, TIMER_MOMENT]
                 when = moment if moment >= taken.end else np.int64(NEVER)
             elif token >= 0 and _has(steps[step, STEP_GOES_ON], timer):
                 when = tokens[token, where.timer_at + timer]
+                if timers[timer, TIMER_LIMIT]:
+                    when = min(when, taken.first_end + timers[timer, TIMER_AFTER])
             tokens[slot, where.timer_at + timer] = when
         if _known(tokens, nodes, where, slot):
             tokens[slot, STATE] = -1
@@ -229,6 +242,13 @@ def _ring(program, moving, where, pool, key, timer):  # type: ignore[no-untyped-
     state, time = tokens[token, STATE], tokens[token, where.timer_at + timer]
     strongly = time > tokens[token, LAST_END]
     stop_timer(where, tokens, pool.queues, token, timer)  # it runs out once, whatever the result
+    if moving.timers[timer, TIMER_LIMIT]:
+        left = program.closes[state, timer]
+        if left >= 0:
+            wait_in(where, pool, token, left, states[left, STATE_TIMERS])
+        else:
+            remove(where, pool, token)
+        return
     unbind(tokens, token, moving.bound)
     matched, moved = False, False
     for move in range(states[state, STATE_FIRST], states[state, STATE_STOP]):
@@ -237,7 +257,7 @@ def _ring(program, moving, where, pool, key, timer):  # type: ignore[no-untyped-
         matched = True
         if strongly or moves[move, MOVE_STRONG] == 0:
             moved = True
-            _go(moving, where, pool, move, token, Taken(key, -1 - timer, -1, time, time))
+            _go(moving, where, pool, move, token, Taken(key, -1 - timer, -1, time, time, time))
     deaf = not strongly and states[state, STATE_STRONG] != 0
     if moved or (not matched and not deaf and _has(states[state, STATE_TIMERS], timer)):
         remove(where, pool, token)
@@ -262,6 +282,7 @@ def run(program, rows, values, where, pool, before, until, limit):  # type: igno
     restart_always = program.restart_always or program.leaves_out == NOTHING
     leaves_out = program.leaves_out
     bits, offsets, row_start, row_end, row_ref = rows.bits, rows.offsets, rows.start, rows.end, rows.ref
+    row_first_end = rows.first_end
     bound = np.full(where.variables, -1, np.int64)
     asking = Asking(
         program.tests,
@@ -345,7 +366,14 @@ def run(program, rows, values, where, pool, before, until, limit):  # type: igno
                                 matched = True
                                 if strongly or moves[move, MOVE_STRONG] == 0:
                                     moved = True
-                                    taken = Taken(key, specs[spec, SPEC_ROLE], row_ref[row], start, end)
+                                    taken = Taken(
+                                        key,
+                                        specs[spec, SPEC_ROLE],
+                                        row_ref[row],
+                                        start,
+                                        end,
+                                        row_first_end[row],
+                                    )
                                     _go(moving, where, pool, move, token, taken)
                             if leaves_out == NOTHING:
                                 fails = not moved

@@ -19,7 +19,7 @@ import numpy as np
 
 from tocsin.runtime.encoding import damaged
 from tocsin.runtime.kernels.match_arrays import Matches, none, some
-from tocsin.runtime.kernels.protocol import Fed, Held, Input, Numbers, Work, record
+from tocsin.runtime.kernels.protocol import Fed, Held, Input, Numbers, PartialMatch, Work, record
 from tocsin.runtime.kernels.tokens.select import Waiting, choose
 from tocsin.runtime.kernels.tokens.single import kernel
 from tocsin.runtime.kernels.tokens.single.paths import compacted, first_of, root, unroll
@@ -37,6 +37,7 @@ from tocsin.runtime.kernels.tokens.single.token import (
     NODE_WIDTH,
     NODES,
     OVERFLOW,
+    PARENT,
     REF,
     ROLE,
     START,
@@ -79,7 +80,7 @@ def feed(memory: Tokens, work: Work) -> Fed:
     detector, program = work.detector, _program(work.detector)
     rows = _rows_for(work)
     numbers = np.arange(work.keys.size + 1)
-    events = Rows(np.searchsorted(rows.key, numbers), rows.start, rows.end, rows.bits, rows.values, rows.ref)
+    events = Rows(np.searchsorted(rows.key, numbers), *rows[1:])
     alive = np.full(work.keys.size, -1, np.int64)
     for key, mask in memory.alive.items():
         alive[key] = mask
@@ -93,7 +94,7 @@ def feed(memory: Tokens, work: Work) -> Fed:
             program, events, values, where, pool, FromBefore(offsets, alive), work.until, work.limit
         )
     except MemoryError:
-        raise out_of_memory(int(counts[MATCHES]), int(counts[LIVE])) from None
+        raise out_of_memory(len(work.events.ref), int(counts[MATCHES]), int(counts[LIVE])) from None
     if counts[OVERFLOW]:
         raise too_many_partial_matches(work.limit, work.keys.value(int(counts[OVERFLOW]) - 1))
     matches = _matches(pool.nodes, pool.found[: counts[MATCHES]])
@@ -111,6 +112,23 @@ def feed(memory: Tokens, work: Work) -> Fed:
 def size(memory: Tokens) -> int:
     """The number of waiting partial matches."""
     return len(memory.rows)
+
+
+def partial(detector: Detector, memory: Tokens) -> list[PartialMatch]:
+    """The partial matches that wait, one by one."""
+    where = layout(_program(detector))
+    found = []
+    for row in memory.rows:
+        events = []
+        node = int(row[NODE])
+        while node > 0:
+            taken = memory.nodes[node]
+            events.append((int(taken[REF]), int(taken[ROLE]), int(taken[BEGIN]), int(taken[TIME])))
+            node = int(taken[PARENT])
+        moments = row[where.timer_at : where.next_at]
+        timers = tuple((number, int(at)) for number, at in enumerate(moments) if at != NEVER)
+        found.append(PartialMatch(int(row[KEY]), int(row[STATE]), tuple(reversed(events)), timers))
+    return found
 
 
 def due(detector: Detector, memory: Tokens) -> int:
@@ -185,10 +203,14 @@ def _rows_for(work: Work) -> Input:
         events.bits[events.signature[mask]],
         work.values[mask],
         events.ref[mask],
+        events.end[mask],
     )
     if not work.inputs:
         return own
-    parts = [*work.inputs, own]
+    # A composite with a name is an event like any other, and only its end counts.
+    inner = (number in work.detector.parts for number in work.detector.inputs)
+    inputs = (i if part else i._replace(first_end=i.end) for i, part in zip(work.inputs, inner, strict=True))
+    parts = [*inputs, own]
     joined = Input(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     # Composites come before primitive events of equal time, those of the first input first.
     rank = np.repeat(np.arange(len(parts)), [len(part.key) for part in parts])

@@ -30,6 +30,7 @@ class Rows(NamedTuple):
     bits: Array  # uint64 (R, W)
     values: Array  # int32 (R, V)  numbers of values, -1 for a missing one
     ref: Array  # int64 (R,)  the reference by which a match remembers the row
+    first_end: Array  # int64 (R,)  when the first event of a parallel part ends; of any other row, its end
 
 
 class FromBefore(NamedTuple):

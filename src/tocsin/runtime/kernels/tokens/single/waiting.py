@@ -79,9 +79,8 @@ def stop_timer(where, tokens, queues, slot, timer):  # type: ignore[no-untyped-d
 
 
 @bare
-def remove(where, pool, slot):  # type: ignore[no-untyped-def]
-    """Remove a token from every list and free its slot."""
-    tokens, nodes, counts, lists = pool.tokens, pool.nodes, pool.counts, pool.lists
+def _leave_state(tokens, lists, slot):  # type: ignore[no-untyped-def]
+    """Remove a token from the list of its state."""
     state, before, after = tokens[slot, STATE], tokens[slot, PREVIOUS], tokens[slot, NEXT]
     if before >= 0:
         tokens[before, NEXT] = after
@@ -92,6 +91,27 @@ def remove(where, pool, slot):  # type: ignore[no-untyped-def]
     else:
         lists[TAIL, state] = before
     lists[SIZE, state] -= 1
+
+
+@bare
+def wait_in(where, pool, slot, state, running):  # type: ignore[no-untyped-def]
+    """Let a token wait in another state, with those of its timers that run there."""
+    tokens, lists, queues = pool.tokens, pool.lists, pool.queues
+    _leave_state(tokens, lists, slot)
+    for timer in range(where.timers):
+        when = tokens[slot, where.timer_at + timer]
+        stop_timer(where, tokens, queues, slot, timer)
+        if (running >> timer) & 1 != 0:
+            tokens[slot, where.timer_at + timer] = when
+    tokens[slot, STATE] = state
+    append(where, tokens, lists, queues, slot)
+
+
+@bare
+def remove(where, pool, slot):  # type: ignore[no-untyped-def]
+    """Remove a token from every list and free its slot."""
+    tokens, nodes, counts, lists = pool.tokens, pool.nodes, pool.counts, pool.lists
+    _leave_state(tokens, lists, slot)
     for timer in range(where.timers):
         stop_timer(where, tokens, pool.queues, slot, timer)
     canon = nodes[tokens[slot, NODE], CANON]

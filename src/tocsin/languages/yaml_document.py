@@ -1,4 +1,4 @@
-"""YAML with source locations, so that a mistake in a case file can be underlined.
+"""YAML with source locations, so that a mistake in a file of cases or rules can be underlined.
 
 Scalars follow YAML 1.2: only `true` and `false` are booleans, so the states `on` and `off` of a switch stay
 words, and a time such as `2004-01-31T19:00:00` stays the text that was written.
@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from tocsin.errors import CaseError, Span
+from tocsin.errors import CaseError, PipelineError, Span, TocsinError
 
 # Anchors can make a short file mean a huge one.
 MAX_VALUES = 1_000_000
@@ -36,10 +36,21 @@ class _Loader(yaml.SafeLoader):
 
 
 class Document:
-    """A YAML file: its nodes, their values, and errors that point at them."""
+    """A YAML file, or the YAML in a part of a file: its nodes, their values, and errors that point at them.
 
-    def __init__(self, name: str, text: str) -> None:
+    Args:
+        part: where the YAML begins and ends in the text; by default it is all of it.
+        located: whether errors name the file and the line as those of pipelines do.
+    """
+
+    def __init__(
+        self, name: str, text: str, *, part: tuple[int, int] | None = None, located: bool = False
+    ) -> None:
         self.name, self.text = name, text
+        start, end = part or (0, len(text))
+        # What comes before becomes blank lines, so that places in the part are places in the file.
+        self._yaml = re.sub(r"[^\n]", " ", text[:start]) + text[start:end]
+        self._located = located
         self._values = 0
 
     @classmethod
@@ -51,7 +62,7 @@ class Document:
             raise CaseError("no-file", f"there is no file {path}") from None
         except IsADirectoryError:
             hint = f"name its files, as in {path}/*.yaml"
-            raise CaseError("no-file", f"{path} is a folder", hint=hint) from None
+            raise CaseError("bad-file", f"{path} is a folder", hint=hint) from None
         except UnicodeDecodeError as problem:
             message = f"{path} is not a text file: byte {problem.start} is not UTF-8"
             raise CaseError("bad-file", message) from None
@@ -61,23 +72,36 @@ class Document:
     def nodes(self) -> list[yaml.Node]:
         """The top-level nodes, one per document of the file."""
         try:
-            return [node for node in yaml.compose_all(self.text, Loader=_Loader) if node is not None]
+            return [node for node in yaml.compose_all(self._yaml, Loader=_Loader) if node is not None]
         except yaml.MarkedYAMLError as problem:
             mark = problem.problem_mark or problem.context_mark
             span = None if mark is None else Span(self.text, mark.index, mark.index + 1)
             hint = "a text with [ ] { } : or # in it stands in quotes: '[A];[B]'"
-            raise CaseError("bad-yaml", f"{self.name}: {problem.problem}", span, hint) from None
+            raise self._error("bad-yaml", str(problem.problem), span, hint) from None
         except yaml.YAMLError as problem:
-            raise CaseError("bad-yaml", f"{self.name}: {problem}") from None
+            raise self._error("bad-yaml", str(problem)) from None
         except RecursionError:
-            raise CaseError("bad-yaml", f"{self.name}: lists and mappings are nested too deeply") from None
+            raise self._error("bad-yaml", "lists and mappings are nested too deeply") from None
+
+    def problem(
+        self, node: yaml.Node, message: str, hint: str | None = None, code: str = "bad-case"
+    ) -> TocsinError:
+        """An error that points at a node."""
+        start, end = node.start_mark.index, node.end_mark.index
+        return self._error(code, message, Span(self.text, start, max(end, start + 1)), hint)
 
     def fail(
         self, node: yaml.Node, message: str, hint: str | None = None, code: str = "bad-case"
     ) -> NoReturn:
         """Raise an error that points at a node."""
-        start, end = node.start_mark.index, node.end_mark.index
-        raise CaseError(code, f"{self.name}: {message}", Span(self.text, start, max(end, start + 1)), hint)
+        raise self.problem(node, message, hint, code)
+
+    def _error(
+        self, code: str, message: str, span: Span | None = None, hint: str | None = None
+    ) -> TocsinError:
+        if self._located:
+            return PipelineError(code, message, span, hint, self.name)
+        return CaseError(code, f"{self.name}: {message}", span, hint)
 
     def line(self, node: yaml.Node) -> int:
         """The line a node starts on, counted from 1."""

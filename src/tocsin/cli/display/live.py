@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 
 from rich.console import Console, Group
@@ -15,10 +16,12 @@ from tocsin.spark.observe.counters import Counters
 from tocsin.spark.observe.record import Seen
 
 _SPAN = 10.0  # seconds over which the rate of events is taken
+_ALERTS = 8  # latest matches
+_LISTED = 20  # subscriptions
 
 
 class Live:
-    """Shows a stream on standard error, with the totals since it was started.
+    """Shows a stream on standard error, with the totals that its report would have.
 
     A context manager: whatever happens, the terminal is left as it was.
     """
@@ -30,6 +33,7 @@ class Live:
         self._last: Seen | None = None
         self._sources: dict[str, Counters] = {}
         self._matches: dict[str, int] = {}
+        self._alerts: deque[str] = deque(maxlen=_ALERTS)
         self._read: deque[tuple[float, int]] = deque([(time.monotonic(), 0)])  # when, and how many so far
         self._shown = Shown(console=self._console, get_renderable=self._view, refresh_per_second=2)
 
@@ -41,6 +45,15 @@ class Live:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._shown.stop()
+
+    @property
+    def alerts(self) -> int:
+        """How many of the latest matches are shown."""
+        return _ALERTS
+
+    def resume(self, sources: Mapping[str, Counters], matches: Mapping[str, int]) -> None:
+        """Begin with the totals of the runs before."""
+        self._sources, self._matches = dict(sources), dict(matches)
 
     def begin(self, step: str) -> None:
         self._step, self._began = step, time.monotonic()
@@ -58,6 +71,7 @@ class Live:
         self._read.append((time.monotonic(), self._read[-1][1] + seen.total.read))
         while len(self._read) > 2 and self._read[1][0] < self._read[-1][0] - _SPAN:
             self._read.popleft()
+        self._alerts.extend(seen.alerts)
         self._last = seen
         self._step, self._began = "waiting for events", time.monotonic()
 
@@ -71,7 +85,8 @@ class Live:
         running = Text(f"… {self._step} ({time.monotonic() - self._began:.0f} s)", style="dim")
         if self._last is None:
             return Group(running)
-        return Group(*_tables(self._last, self._sources, self._matches, self.rate), running)
+        tables = _tables(self._last, self._sources, self._matches, self.rate)
+        return Group(*tables, *_latest(self._alerts), running)
 
 
 def _tables(
@@ -97,12 +112,22 @@ def _tables(
             "silent" if name in seen.silent else _span(behind.get(name)),
         )
     found = _table("subscription", "matches", "of them new")
-    for name, count in matches.items():
-        found.add_row(Text(name), _number(count), _number(seen.matches.get(name, 0)))
+    for name in _shown(matches, seen):
+        found.add_row(Text(name), _number(matches[name]), _number(seen.matches.get(name, 0)))
+    if len(matches) > found.row_count:
+        left = len(matches) - found.row_count
+        rest = sum(matches.values()) - sum(matches[name] for name in _shown(matches, seen))
+        found.add_row(Text(f"{left:,} others"), _number(rest), "")
     state = _table("state", "keys", "partial matches", "waiting", "bytes", "shards")
     figures = (seen.state.get(name, 0) for name in ("keys", "partial_matches", "waiting", "bytes"))
     state.add_row("", *(_number(figure) for figure in figures), _number(len(seen.shards)))
     return [head, decided, of_sources, found, state]
+
+
+def _latest(alerts: Iterable[str]) -> list[Text]:
+    """The latest matches, the last one at the bottom."""
+    lines = [Text(f"  {alert}", no_wrap=True, overflow="ellipsis") for alert in alerts]
+    return [Text("latest matches", style="dim"), *lines] if lines else []
 
 
 def _table(*head: str) -> Table:
@@ -110,6 +135,13 @@ def _table(*head: str) -> Table:
     for number, name in enumerate(head):
         table.add_column(name, justify="right" if number else "left", no_wrap=True)
     return table
+
+
+def _shown(matches: Mapping[str, int], seen: Seen) -> list[str]:
+    """The subscriptions to list: all of few; of many those that found something last, then those that found most."""
+    if len(matches) <= _LISTED:
+        return list(matches)
+    return sorted(matches, key=lambda name: (-seen.matches.get(name, 0), -matches[name]))[:_LISTED]
 
 
 def _number(count: int | str) -> str:

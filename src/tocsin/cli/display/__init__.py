@@ -1,0 +1,1 @@
+"""What a command shows on a terminal while it runs."""

@@ -1,0 +1,56 @@
+"""Hints for texts that are written as in other languages: what the core language writes instead."""
+
+from __future__ import annotations
+
+from tocsin.languages.core.words import RESERVED
+from tocsin.languages.lexis import CLOSING, Reader
+
+_AFTER = "[A];[B] is B after A is over, [A][B] is B after A"
+WITHIN_LAST = "`within` comes last: [A][B] within 5min; a part of a pattern stands in parentheses: ([A][B] within 5min)[C]"
+# Signs and words between events, in lower case.
+_BETWEEN = {
+    "->": _AFTER,
+    "=>": _AFTER,
+    ">": _AFTER,
+    "then": _AFTER,
+    "followed": _AFTER,
+    "followedby": _AFTER,
+    "followed_by": _AFTER,
+    "before": _AFTER,
+    "after": _AFTER,
+    "and": "write || for both in any order, ; for one after the other",
+    "&": "write || for both in any order, ; for one after the other",
+    "&&": "write || for both in any order, ; for one after the other",
+    "or": "write | for one of several",
+    "not": "write [!A in {A, B}]: an event of the set that is no A; or [B in {A, B}]: a B with no A before it",
+    "unless": "write [B in {A, B}]: a B with no A before it",
+    "without": "write [B in {A, B}]: a B with no A before it",
+    "within": WITHIN_LAST,
+    "in": WITHIN_LAST,
+    "for": WITHIN_LAST,
+    "seq": _AFTER,
+    "every": "every match is found anyway; `with matches = …` says which are wanted",
+}
+
+
+def between_hint(reader: Reader) -> str | None:
+    """What to write where an operator or the end of the pattern is expected."""
+    token = reader.here
+    if token.kind in CLOSING.values():
+        return f"this {token.text!r} closes nothing"
+    if token.kind == ":=":
+        return "definitions come first: NAME := ( … ) ;"
+    if token.kind == ",":
+        return "a part with a timer stands in parentheses: ( … , … )_{T1=5min}"
+    if known := _BETWEEN.get(token.text.lower()):
+        return known
+    if token.kind == "name" and token.text not in RESERVED:
+        return f"an event is written in brackets: [{token.text}]"
+    return None
+
+
+def event_hint(reader: Reader) -> str | None:
+    """What to write where an event is expected."""
+    if known := _BETWEEN.get(reader.here.text.lower()):
+        return known
+    return f"an event is written in brackets: [{reader.here.text}]" if reader.at("name") else None
