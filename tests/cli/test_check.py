@@ -210,7 +210,7 @@ def test_what_is_too_large_is_said_and_the_rest_is_answered(check: Any, folder: 
     assert "the limit is 50,000 cells" in wide
     assert "refused  determinised, this has" in wide
     assert "the limit is 200,000 cells" in wide
-    assert "refused  the machine would have 300,000,002 states; the limit is 20,000" in long
+    assert "refused  the machine would have 300,000,002 states; the limit for a text is 8,000" in long
     assert "live       yes" in fine
     assert "Fine and Same do the same\n  Wide not compared\n  Long not compared" in out
     assert out.count("not-analysed") == 2

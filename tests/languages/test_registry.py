@@ -189,5 +189,5 @@ def test_a_language_is_loaded_when_it_is_used() -> None:
         "print(sorted(m for m in sys.modules if m.startswith('tocsin.languages.') and m.count('.') == 2))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    names = ("builtin", "core", "language", "lexis", "registry")
+    names = ("builtin", "core", "language", "lexis", "phrases", "registry")
     assert found.strip() == str([f"tocsin.languages.{name}" for name in names])

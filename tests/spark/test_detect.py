@@ -222,7 +222,7 @@ def test_too_many_partial_matches_are_a_clear_error(events: DataFrame) -> None:
 
 def test_too_many_matches_are_a_clear_error(events: DataFrame) -> None:
     many = events.sparkSession.range(40).selectExpr("'A' type", "timestamp_seconds(id) time", "'x' key")
-    with pytest.raises(Exception, match=r"one event completes more than 1,000 matches \(key: 'x'\)"):
+    with pytest.raises(Exception, match=r"one event completes more than 1,000 matches, .* \(key: 'x'\)"):
         detect(many, "[A][A]* with matches = any", tocsin.Run(max_partial_matches=1000), key="key").collect()
 
 

@@ -275,7 +275,7 @@ def subscription(
         tuple(named),
         _where(draw, roles) if roles and _pick(draw, range(5)) == 4 else None,
         _pick(draw, DETECTIONS),
-        _pick(draw, (None, "minimum-latency", "custom")),
+        _pick(draw, (None, "minimum-latency", "minimum-bandwidth")),
         Interpretation(_pick(draw, ("on-accept", "always")), _pick(draw, ("whole-operand", "first-symbol"))),
     )
 

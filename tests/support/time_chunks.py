@@ -44,4 +44,4 @@ def prepared(compiled: Compiled, events: Sequence[Event]) -> pa.Table:
 
 
 def rows(batches: Sequence[pa.RecordBatch]) -> list[str]:
-    return sorted(map(repr, pa.Table.from_batches(batches, SCHEMA).to_pylist()))
+    return sorted(repr(row) for batch in batches for row in batch.to_pylist())

@@ -23,6 +23,7 @@ from tocsin.runtime.batch.leftmost_chain import BEHIND, UNKNOWN, beginnings
 from tocsin.runtime.batch.partition import Job, detect_partition
 from tocsin.runtime.kernels.match_arrays import Matches
 from tocsin.runtime.program import from_bytes
+from tocsin.runtime.results.match_rows import match_schema
 from tocsin.runtime.transport.time_chunks import ALWAYS, Chunk
 
 
@@ -57,7 +58,8 @@ def in_chunks(compiled: Compiled, job: Job, table: pa.Table, bounds: list[int]) 
 def keyed(compiled: Compiled, events: list[Event]) -> tuple[Job, pa.Table]:
     table = prepared(compiled, events)
     keys = pa.array([str(event.key) for event in events])
-    return job_of(compiled)._replace(keys=1), table.append_column("key0", keys)
+    schema = match_schema([pa.field("key", pa.string())], None).serialize().to_pybytes()
+    return job_of(compiled)._replace(keys=1, schema=schema), table.append_column("key0", keys)
 
 
 @pytest.mark.slow

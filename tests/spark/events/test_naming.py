@@ -52,7 +52,6 @@ def test_names_of_all_kinds_in_tables_files_and_streams(spark: SparkSession, tmp
         == found(tocsin.detect(events, window, columns, **asked))
         == [("c1", "1", "3"), ("c1", "5", "7")]
     )
-    # The last event is of no type that a pattern names, so it needs no key.
     rows = streamed(
         spark.read.parquet(str(path)).withColumn("At Time", F.col("`row.no`")).toArrow(),
         lambda frame: tocsin.detect(
@@ -64,7 +63,7 @@ def test_names_of_all_kinds_in_tables_files_and_streams(spark: SparkSession, tmp
         ),
         types="Kind",
         moments={"At Time": 1_000_000},
-        last={"row.no": -1},
+        last={"row.no": -1, "User": {"id": 0, "Home": {"city": "c0"}}},
     )
     assert [(row["city"], *(c["id"] for c in row["constituents"])) for row in rows] == expected
 

@@ -59,7 +59,8 @@ def pack_reporting(
     def noted() -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for word in range(words):
-                bits = batch.column(f"bits{word}").to_numpy(zero_copy_only=False)
+                # Null in rows that are no events, such as those that tell the time in a stream.
+                bits = batch.column(f"bits{word}").drop_null().to_numpy(zero_copy_only=False)
                 found[word] |= int(np.bitwise_or.reduce(bits, initial=0)) & _WORD
             yield batch
 

@@ -19,6 +19,8 @@ _END = re.compile(
 _STATE = re.compile(r"(\s*SQLSTATE: \w+)+\s*$")
 _CLASS = re.compile(r"^(?:[a-z]\w*\.)+(\w+): ")
 _FULL = "No space left on device"
+# Spark compares the number of sources before any state is read, whose version would be refused.
+_SOURCES = re.compile(r"There are \[(\d+)\] sources in the checkpoint offsets and now there are \[(\d+)\]")
 _RAISED = re.compile(r"^\[USER_RAISED_EXCEPTION\] ")
 
 # Loggers of PySpark that write whole Java stacks to the terminal, in addition to the exception.
@@ -42,6 +44,11 @@ def explain_failure(error: BaseException) -> str:
     text = str(error)
     if _FULL in text:
         return f"disk-full: {_FULL.lower()}\nhint: make room and start again; a stream goes on from its checkpoint"
+    if other := _SOURCES.search(text):
+        return (
+            f"checkpoint-version: this checkpoint is of a query with {other[1]} sources; this one has {other[2]}\n"
+            "hint: go on with the query and the version of tocsin that wrote it, or start with a new checkpoint folder"
+        )
     if ours := _OURS.search(text):
         return _message(ours[1])
     if python := _PYTHON.search(text):

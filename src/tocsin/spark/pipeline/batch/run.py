@@ -131,6 +131,7 @@ def run_batch(
     splits = [split for source in sources for split in source.splits]
     written, samples = _write(pipeline, session, outcome, schema, splits)
     progress.done(counted(len(written), "output"))
+    never_occurred = outcome.warnings if total else []  # of no events at all, that says nothing
     return Report(
         pipeline.name,
         {entry.name: outcome.numbers[entry.name] for entry in pipeline.subscriptions},
@@ -140,7 +141,7 @@ def run_batch(
         samples,
         written,
         time.monotonic() - started,
-        (*map(str, pipeline_warnings(pipeline)), *map(str, outcome.warnings)),
+        (*map(str, pipeline_warnings(pipeline)), *map(str, never_occurred)),
         outcome.lost,
         routes=outcome.routes,
         held=outcome.held,
