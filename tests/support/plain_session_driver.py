@@ -63,7 +63,7 @@ def events() -> pa.Table:
 
 def computed(table: DataFrame) -> DataFrame:
     """The same table, but no plain scan of files."""
-    return table.withColumn("v", F.col("v") + 0).withColumn("k", F.col("k") + 0)
+    return table.withColumn("v", F.col("v") + 0).withColumn("type", F.concat("type", F.lit("")))
 
 
 def ids(found: Any) -> list[str]:
