@@ -67,7 +67,7 @@ def run(spark: SparkSession, folder: Path, format: str, declared: str, *, stream
         (source / f"1.{format}").write_bytes(text)
     else:
         source.write_bytes(text)
-    more = '[stream]\ncheckpoint = "check"\ntrigger = "once"\n' if stream else ""
+    more = '[stream]\ncheckpoint = "check"\ntrigger = "once"\ndetection = "best-effort"\n' if stream else ""
     said = PIPELINE.format(
         format=format, declared=declared, stream="stream = true" if stream else "", more=more
     )
