@@ -202,9 +202,9 @@ def _is_finite(constant: float | Decimal) -> bool:
 
 
 def like(value: Value, pattern: str) -> bool | None:
-    """Whether a text is like a pattern of SQL; unknown of a value that is no text.
+    r"""Whether a text is like a pattern of SQL; unknown of a value that is no text.
 
-    >>> like("pay-ok", "pay%"), like("pay-ok", "pay_"), like("100%", "100\\%"), like(None, "%")
+    >>> like("pay-ok", "pay%"), like("pay-ok", "pay_"), like("100%", r"100\%"), like(None, "%")
     (True, False, True, None)
     """
     return re.fullmatch(like_expression(pattern), value) is not None if isinstance(value, str) else None
@@ -244,7 +244,7 @@ def as_text(value: Value) -> str | None:
     >>> as_text(True), as_text(2.0), as_text("x"), as_text(None), as_text(Decimal("1E+3"))
     ('true', '2.0', 'x', None, '1000')
     >>> as_text(Time(0)), as_text(Time(2**62)), as_text(Time(-(2**62)))
-    ('1970-01-01T00:00:00', '+148108-07-06T01:00:27.387904', '-144169-06-28T22:59:32.612096')
+    ('1970-01-01T00:00:00', '+148108-07-06T14:00:27.387904', '-144169-06-28T09:59:32.612096')
     """
     match value:
         case None | str():

@@ -6,11 +6,15 @@ They are kept in the folder TOCSIN_CACHE, or ~/.cache/tocsin, and fetched once.
 from __future__ import annotations
 
 import base64
+import fcntl
 import functools
 import os
 import shutil
 import subprocess
+import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from support.brokers import Broker, Certificates, cannot_have, free_port
@@ -39,21 +43,47 @@ _POM = """\
 """
 
 
+class UnavailableError(RuntimeError):
+    """What Maven should have brought cannot be had."""
+
+
 def _cache() -> Path:
     return Path(os.environ.get("TOCSIN_CACHE") or Path.home() / ".cache" / "tocsin")
 
 
-def _maven(folder: Path, *words: str) -> bool:
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One process at a time: two that fetch into Maven's repository at once can spoil each other's files."""
+    _cache().mkdir(parents=True, exist_ok=True)
+    with (_cache() / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _maven(folder: Path, *words: str) -> None:
+    """Run Maven, again after a pause if the network fails it; raises `UnavailableError` with what it said last."""
     maven = shutil.which("mvn")
     if maven is None:
-        return False
-    try:
-        subprocess.run(
-            [maven, "-q", "-B", *words], cwd=folder, capture_output=True, check=True, timeout=_FETCH_SECONDS
-        )
-    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
-        return False
-    return True
+        raise UnavailableError("there is no Maven")
+    said = ""
+    for pause in (0, 5, 30):
+        time.sleep(pause)
+        try:
+            # -U: a file that could not be had a moment ago is asked for again.
+            subprocess.run(
+                [maven, "-q", "-B", "-U", *words],
+                cwd=folder,
+                capture_output=True,
+                check=True,
+                timeout=_FETCH_SECONDS,
+                text=True,
+            )
+            return
+        except subprocess.TimeoutExpired:
+            said = f"it took more than {_FETCH_SECONDS} s"
+        except subprocess.CalledProcessError as failed:
+            said = next((line for line in failed.stdout.splitlines() if "ERROR" in line), failed.stderr)
+    raise UnavailableError(said)
 
 
 @functools.cache
@@ -64,11 +94,10 @@ def connector_jars(fetch: bool) -> list[str]:
     jars = [folder / name for name in names]
     if fetch and not all(jar.exists() for jar in jars):
         folder.mkdir(parents=True, exist_ok=True)
-        for artifact, jar in zip(_CONNECTOR, jars, strict=True):
-            if not jar.exists() and not _maven(
-                folder, f"{_PLUGIN}:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"
-            ):
-                return []
+        with _alone(), suppress(UnavailableError):
+            for artifact, jar in zip(_CONNECTOR, jars, strict=True):
+                if not jar.exists():
+                    _maven(folder, f"{_PLUGIN}:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder}")
     return [str(jar) for jar in jars] if all(jar.exists() for jar in jars) else []
 
 
@@ -76,12 +105,12 @@ def connector_jars(fetch: bool) -> list[str]:
 def _classes() -> str:
     """The class path of the broker."""
     folder = _cache() / f"kafka-{_VERSION}"
-    if not (folder / "complete").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "pom.xml").write_text(_POM.format(_VERSION))
-        if not _maven(folder, f"{_PLUGIN}:copy-dependencies", f"-DoutputDirectory={folder / 'jars'}"):
-            return ""
-        (folder / "complete").touch()
+    folder.mkdir(parents=True, exist_ok=True)
+    with _alone():
+        if not (folder / "complete").exists():
+            (folder / "pom.xml").write_text(_POM.format(_VERSION))
+            _maven(folder, f"{_PLUGIN}:copy-dependencies", f"-DoutputDirectory={folder / 'jars'}")
+            (folder / "complete").touch()
     return f"{folder / 'jars'}/*"
 
 
@@ -92,9 +121,10 @@ def kafka_node(folder: Path, password: str, tls: Certificates) -> tuple[Broker, 
     """
     from tocsin.spark.session.java import find_java
 
-    classes = _classes()
-    if not classes:
-        cannot_have("Kafka could not be fetched with Maven")
+    try:
+        classes = _classes()
+    except UnavailableError as failed:
+        cannot_have(f"Kafka could not be fetched with Maven: {failed}")
     folder.mkdir(parents=True, exist_ok=True)
     plain, secret, encrypted, controller = (free_port() for _ in range(4))
     (folder / "both.pem").write_text(tls.key.read_text() + tls.certificate.read_text())

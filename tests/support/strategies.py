@@ -14,6 +14,7 @@ from itertools import combinations, product
 from random import Random
 from typing import TypeVar
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from tocsin.algebra.predicate import (
@@ -51,6 +52,8 @@ from tocsin.algebra.tokens.pattern import (
 )
 from tocsin.algebra.tokens.selection import Selection
 from tocsin.algebra.tokens.subscription import Definition, Detection, Interpretation, Subscription
+from tocsin.automata.tokens.compile import compile
+from tocsin.errors import LimitError
 from tocsin.events import Event, Interval, Value
 from tocsin.values import Relation
 
@@ -284,8 +287,13 @@ def subscription(
 def subscriptions(
     draw: st.DrawFn, *, depth: int = 3, definitions: int = 2, wild: bool = False
 ) -> Subscription:
-    """Legal subscriptions with every construct; the arguments are those of `subscription`."""
-    return with_limits(draw, subscription(draw, depth=depth, definitions=definitions, wild=wild))
+    """Legal subscriptions with every construct, small enough to compile; the arguments are those of `subscription`."""
+    found = with_limits(draw, subscription(draw, depth=depth, definitions=definitions, wild=wild))
+    try:
+        compile([found])
+    except LimitError:
+        assume(False)
+    return found
 
 
 def plain_subscription(draw: st.DrawFn) -> Subscription:

@@ -36,7 +36,7 @@ MOVE_TEST, MOVE_STRONG, MOVE_ENTERS, MOVE_LINK, MOVE_EMITS, MOVE_FIRST, MOVE_STO
 STEP_STATE, STEP_STARTS, STEP_GOES_ON, STEP_LINKS = range(4)
 TEST_EXCEPTED, TEST_TIMERS, TEST_TAKEN, TEST_TAKEN_STOP, TEST_LOOKED_AT, TEST_LOOKED_AT_STOP = range(6)
 SPEC_BIT, SPEC_CODE, SPEC_CODE_STOP, SPEC_ROLE = range(4)
-TIMER_AFTER, TIMER_MOMENT, TIMER_RANK, TIMER_LIMIT = range(4)
+TIMER_AFTER, TIMER_MOMENT, TIMER_RANK, TIMER_LIMIT, TIMER_NAMED = range(5)
 
 
 class Program(NamedTuple):
@@ -59,7 +59,8 @@ class Program(NamedTuple):
     spec_list: Array  # int64: what tests refer to
     specs: Array  # int64 (P, 4): bit without which the spec cannot hold; code from, to (empty if the bit decides); role
     code: Array  # int64 (C, 4)
-    timers: Array  # int64 (T, 4): microseconds after, or -1; moment, if absolute; rank of the name; whether it is a limit
+    # int64 (T, 5): microseconds after, or -1; moment, if absolute; rank of the name; whether it is a limit; first of the name
+    timers: Array
     closes: (
         Array  # int64 (S, T) if there are limits: the state in which a token goes on when one runs out, or -1
     )

@@ -18,7 +18,7 @@ from tocsin.automata.tokens.compile import compile
 from tocsin.runtime.predicates import index as rq
 from tocsin.runtime.predicates import value_classes as axes
 from tocsin.runtime.predicates.build import TooManyTypesError, build
-from tocsin.values import Relation, Value, compare, kind
+from tocsin.values import Relation, Value, compare, kind, like
 
 EXACT = 2**53  # larger whole numbers are not all floating point numbers
 TYPE = ("type",)
@@ -67,6 +67,36 @@ def pool(own: str, known: list[Value]) -> list[Value]:
     return [None, *(math.nextafter(v, d) for v in numbers for d in (-math.inf, v, math.inf)), math.inf]
 
 
+def looked_up(asked: tuple) -> tuple:
+    """The condition, where LIKE and the comparison of two attributes ask for a column of their truth values."""
+    match asked:
+        case ("like", _, _) | ("compare", _, ("attribute", _), ("attribute", _)):
+            return ("compare", "=", asked, ("literal", True))
+        case ("and" | "or" | "not" as word, *parts):
+            return (word, *map(looked_up, parts))
+        case _:
+            return asked
+
+
+def derived(asked: tuple) -> set[tuple]:
+    """The truth values that a condition asks for as a column."""
+    match asked:
+        case ("compare", _, ("like" | "compare", *_) as own, _):
+            return {own}
+        case ("and" | "or" | "not", *parts):
+            return set().union(*map(derived, parts))
+        case _:
+            return set()
+
+
+def truth_of(asked: tuple, own: dict[str, Value]) -> bool | None:
+    match asked:
+        case ("like", (_, name), pattern):
+            return like(own[name], pattern)
+        case (_, relation, (_, left), (_, right)):
+            return compare(own[left], Relation(relation), own[right])
+
+
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(
@@ -81,7 +111,8 @@ def test_answers_are_those_of_the_reference(subscription: object, mixed: str, se
     kinds = {**KINDS, "m": mixed}
     predicates, columns = [], {TYPE: axes.Column("type", axes.TEXT)}
     for number, test in tests:
-        asked = condition(test.filter)
+        asked = looked_up(condition(test.filter))
+        columns |= {own: axes.Column(str(own), axes.BOOL) for own in derived(asked)}
         of_type = () if test.type is None else ("among", TYPE, (test.type,))
         predicates.append((number, ("and", of_type, asked if test.truth else ("not", asked))))
     columns |= {("attribute", name): axes.Column(name, kinds[name]) for name in ATTRIBUTES}
@@ -95,9 +126,13 @@ def test_answers_are_those_of_the_reference(subscription: object, mixed: str, se
         {"type": pa.array(types, pa.string()).dictionary_encode()}
         | {name: pa.array(values, ARROW[kinds[name]]) for name, values in drawn.items()}
     )
+    own_values = [{name: values[row] for name, values in drawn.items()} for row in range(rows)]
+    for operand, column in columns.items():
+        if column.name not in table.column_names:
+            truths = [truth_of(operand, own) for own in own_values]
+            table = table.append_column(column.name, pa.array(truths, pa.bool_()))
     found = answered(index, table)
-    for row in range(rows):
-        own = {name: values[row] for name, values in drawn.items()}
+    for row, own in enumerate(own_values):
         for number, test in tests:
             truth = True if test.filter is None else evaluate(test.filter, own, {})
             wanted = (test.type is None or types[row] == test.type) and truth is test.truth

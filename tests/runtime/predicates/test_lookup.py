@@ -17,6 +17,7 @@ from tocsin.automata.tokens.compile import compile
 from tocsin.events import Catalog, Event
 from tocsin.runtime.batch.partition import bits_of
 from tocsin.runtime.moments import FOREVER
+from tocsin.runtime.predicates.derived import derived_column
 from tocsin.runtime.predicates.lookup import WorkerLookup, with_bits, without_compared
 from tocsin.runtime.stream.arrivals import EVENTS, FOR_JOB, MARKS, ArrivalJob, pack_arrivals
 from tocsin.runtime.transport.pack import from_ipc
@@ -37,12 +38,17 @@ TYPES = T.StructType(
 
 def compared(asked: Lookup, events: list[Event]) -> dict[str, pa.Array]:
     """The columns that predicates compare, as Spark hands them over."""
+
+    def attribute(name: str) -> pa.Array:
+        return pa.array([e.attributes.get(name) for e in events], ARROW[name])
+
     found = {}
     for name, operand in asked.columns.items():
         if operand == ("type",):
             found[name] = pa.array([sorted(e.types) for e in events], pa.list_(pa.string()))
         else:
-            found[name] = pa.array([e.attributes.get(operand[1]) for e in events], ARROW[operand[1]])
+            truths = derived_column(operand, attribute)
+            found[name] = attribute(operand[1]) if truths is None else truths
     return found
 
 

@@ -268,13 +268,17 @@ class Writer:
 
     def _timers(self) -> rt.Array:
         timers, limits = self.automaton.timers, self.automaton.limits
-        names = sorted({timer.name for timer in timers})
-        # Limits run out after all other timers of the same moment, because that moment still belongs to them.
-        rows = (
-            (-1 if t.after is None else t.after, t.at or 0, names.index(t.name) + len(names) * (n in limits))
-            for n, t in enumerate(timers)
-        )
-        return _table(((*row, n in limits) for n, row in enumerate(rows)), 4)
+        names = [timer.name for timer in timers]
+        by_name = sorted(set(names))
+        rows = []
+        for number, timer in enumerate(timers):
+            is_limit = number in limits
+            # Limits run out after all other timers of the same moment, because that moment still belongs to them.
+            rank = by_name.index(timer.name) + len(by_name) * is_limit
+            after = -1 if timer.after is None else timer.after
+            # Copies of a part have timers of their own; which of them ran out makes no difference to a match.
+            rows.append((after, timer.at or 0, rank, is_limit, names.index(timer.name)))
+        return _table(rows, 5)
 
     def _closes(self) -> rt.Array:
         states, timers = len(self.automaton.states), len(self.automaton.timers)

@@ -98,3 +98,12 @@ def test_more_partial_matches_than_allowed_are_an_error() -> None:
     work = work_of(detector, events_of(bits, "A0 A1 A2 A3"), limit=2)
     with pytest.raises(LimitError, match=r"too-many-partial-matches: more than 2 .*'k0'"):
         kernel.feed(kernel.initial(detector), work)
+
+
+@pytest.mark.slow
+def test_copies_of_a_part_find_a_match_with_their_timers_once() -> None:
+    """Each copy has a timer of its own, and the match is the same whichever of them runs out."""
+    detector, bits = detector_of("([A], [T1])_{T1=1s}{0,2}".replace("{0,2}", "*"))
+    done = kernel.feed(kernel.initial(detector), work_of(detector, events_of(bits, "A0"), until=FOREVER))
+    assert isinstance(done, Fed)
+    assert len(refs_of(done.matches)) == 1

@@ -82,6 +82,7 @@ from tocsin.runtime.program import (
     TIMER_AFTER,
     TIMER_LIMIT,
     TIMER_MOMENT,
+    TIMER_NAMED,
     Array,
 )
 
@@ -101,7 +102,7 @@ class Taken(NamedTuple):
     """An event, or a timer that has run out, as a token takes it."""
 
     key: int
-    role: int  # the name of the event, or -1 - timer
+    role: int  # the name of the event, or -1 - the first timer of the same name
     ref: int  # -1 for a timer
     start: int
     end: int
@@ -250,6 +251,7 @@ def _ring(program, moving, where, pool, key, timer):  # type: ignore[no-untyped-
             remove(where, pool, token)
         return
     unbind(tokens, token, moving.bound)
+    role = -1 - moving.timers[timer, TIMER_NAMED]
     matched, moved = False, False
     for move in range(states[state, STATE_FIRST], states[state, STATE_STOP]):
         if not _has(program.tests[moves[move, MOVE_TEST], TEST_TIMERS], timer):
@@ -257,7 +259,7 @@ def _ring(program, moving, where, pool, key, timer):  # type: ignore[no-untyped-
         matched = True
         if strongly or moves[move, MOVE_STRONG] == 0:
             moved = True
-            _go(moving, where, pool, move, token, Taken(key, -1 - timer, -1, time, time, time))
+            _go(moving, where, pool, move, token, Taken(key, role, -1, time, time, time))
     deaf = not strongly and states[state, STATE_STRONG] != 0
     if moved or (not matched and not deaf and _has(states[state, STATE_TIMERS], timer)):
         remove(where, pool, token)
