@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tocsin.errors import InputError
+from tocsin.runtime.operators import Operators
 
 Array = np.ndarray[Any, Any]
 
@@ -116,7 +117,7 @@ class Choice(NamedTuple):
 class Detector(NamedTuple):
     """A program with the data that the shell around the kernel needs."""
 
-    program: Program | Walk
+    program: Program | Walk | Operators
     inputs: tuple[int, ...]  # detectors whose composites it reads
     roles: tuple[str, ...]  # names of events, sorted
     timer_names: tuple[str, ...]

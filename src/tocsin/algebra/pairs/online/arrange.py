@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import assert_never
 
 from tocsin.algebra.pairs.composition import Operands, occurs_at, task_of, task_of_one
@@ -21,24 +21,19 @@ from tocsin.algebra.pairs.expression import (
     Selection,
     Simultaneity,
     primitives,
-    walk,
 )
 from tocsin.algebra.pairs.expression import Sequence as Ordered
 from tocsin.algebra.pairs.observation import Instance, compose
 from tocsin.algebra.pairs.online.by_views import OneOf, Pair, PairsOfOneClass, PairsOfViews, Runs
+from tocsin.algebra.pairs.online.forgetting import forgetting_alone, forgetting_of, length_of
 from tocsin.algebra.pairs.online.inlets import Absence, Asked, Events, Guard, Moments, Numbered, Periods
 from tocsin.algebra.pairs.online.per_terminator import (
     EachOne,
-    Forgetting,
     Interruptions,
     Terminators,
-    forgets_by_number,
-    forgets_by_timeframe,
 )
 from tocsin.algebra.pairs.online.stage import Merge, Stage
 from tocsin.algebra.pairs.parameters import (
-    Concurrency,
-    Consumption,
     Coupling,
     Detection,
     Mode,
@@ -103,13 +98,6 @@ def _guard(expression: Expression) -> Guard:
             raise TypeError(f"{expression} is not a negation without an end")
 
 
-def _length(expression: Composition) -> int | None:
-    """How far apart the instances of a match can be."""
-    if isinstance(expression, Simultaneity):
-        return expression.tolerance
-    return expression.timeframe if isinstance(expression.timeframe, int) else None
-
-
 def _without(expression: Composition) -> Stage | None:
     if not isinstance(expression, Ordered) or expression.without is None:
         return None
@@ -127,7 +115,7 @@ def _by_views(expression: Composition, how: Views, operands: tuple[Expression, .
         return compose(pair, occurs_at(type(expression), pair[0].time, pair[1].time))
 
     views = Views() if isinstance(expression, Simultaneity) else how
-    length, without = _length(expression), _without(expression)
+    length, without = length_of(expression), _without(expression)
     if operands[0] == operands[1]:
         unique = views.pairing is Pairing.UNIQUE
         return PairsOfOneClass(arrange(operands[0]), unique, fits, composed, length, without)
@@ -143,18 +131,14 @@ def _per_terminator(
     outermost: bool,
 ) -> Stage:
     if isinstance(expression, Disjunction):
-        return EachOne(Merge([_alone(o, mode, outermost) for o, mode in zip(operands, modes, strict=True)]))
+        return EachOne(Merge([_alone(o, mode) for o, mode in zip(operands, modes, strict=True)]))
     found = (Found(()),) * len(operands)
 
     def make_task(interruptions: Interruptions) -> Task:
         times, places = interruptions
         return task_of(expression, how, Operands(operands, modes, found, times, places))
 
-    length = _length(expression) if forgets_by_timeframe(modes, outermost) else None
-    in_order = isinstance(expression, Ordered)
-    plain = forgets_by_number(modes) and _is_plain(expression, how, operands)
-    reach = _longest(_reach(operand) for operand in operands)
-    forgetting = Forgetting(length, plain and length == _length(expression), in_order, reach)
+    forgetting = forgetting_of(expression, how, operands, modes, outermost)
     relevant = primitives(expression)
 
     def foreign(event: Event) -> bool:
@@ -170,52 +154,7 @@ def _per_terminator(
     )
 
 
-def _alone(operand: Expression, mode: Mode, outermost: bool) -> Stage:
+def _alone(operand: Expression, mode: Mode) -> Stage:
     """Detection of single instances; nothing is kept unless the mode gathers."""
     task = task_of_one(Found(()), mode)
-    single = forgets_by_number((mode, mode))
-    return Terminators(Merge([arrange(operand)]), (mode,), Forgetting(None, single, True), lambda _: task)
-
-
-def _reach(expression: Expression) -> int | None:
-    """How long before its occurrence an instance can start; None if there is no bound."""
-    match expression:
-        case Primitive() | At() | Negation():
-            return 0
-        case Selection(body) | Framed(body):
-            return _reach(body)
-        case After(body, delay):
-            inner = _reach(body)
-            return None if inner is None else inner + delay
-        case Every():
-            return None
-        case Disjunction() | Conjunction() | Ordered() | Simultaneity():
-            how = expression.how
-            if isinstance(how, Detection) and not forgets_by_timeframe(how.modes, outermost=True):
-                return None
-            inner = _longest(_reach(operand) for operand in expression.operands)
-            own = _length(expression)
-            if isinstance(expression, Disjunction):
-                single = isinstance(how, Views) or all(forgets_by_number((mode, mode)) for mode in how.modes)
-                own = 0 if single else None
-            return None if inner is None or own is None else inner + own
-        case _:
-            assert_never(expression)
-
-
-def _longest(reaches: Iterable[int | None]) -> int | None:
-    known = list(reaches)
-    bounded = [reach for reach in known if reach is not None]
-    return max(bounded, default=0) if len(bounded) == len(known) else None
-
-
-def _is_plain(expression: Composition, how: Detection, operands: tuple[Expression, ...]) -> bool:
-    """Whether only order and timeframe decide what fits, and no operator inside deletes anything."""
-    inside = [part.how for operand in operands for part in walk(operand) if isinstance(part, Composition)]
-    keeping = all(
-        isinstance(inner, Views) or all(mode.consumption is Consumption.KEEP for mode in inner.modes)
-        for inner in inside
-    )
-    free = how.coupling is Coupling.NON_CONTINUOUS and how.concurrency is Concurrency.OVERLAPPING
-    without = isinstance(expression, Ordered) and expression.without is not None
-    return keeping and free and not without and operands[0] != operands[1]
+    return Terminators(Merge([arrange(operand)]), (mode,), forgetting_alone(mode), lambda _: task)

@@ -19,25 +19,13 @@ from dataclasses import dataclass, field
 
 from tocsin.algebra.pairs.composition import unwrapped
 from tocsin.algebra.pairs.observation import Instance, Place
+from tocsin.algebra.pairs.online.forgetting import Forgetting
 from tocsin.algebra.pairs.online.stage import Delivery, Merge, Moment, Stage, in_order
-from tocsin.algebra.pairs.parameters import LAST, ONE, Consumption, Gather, Mode, Pick
+from tocsin.algebra.pairs.parameters import LAST, Mode, Pick
 from tocsin.algebra.pairs.terminator import Deletion, Task, end_matches, without_deleted
 from tocsin.events import Event
 
 Interruptions = tuple[list[int], list[Place]]  # times of what may not lie between, places of foreign events
-
-
-@dataclass(frozen=True, slots=True)
-class Forgetting:
-    """What can be forgotten: `length` is the timeframe, `plain` allows to forget by number as well.
-
-    `reach` is how long before its occurrence an instance of an operand can start.
-    """
-
-    length: int | None
-    plain: bool
-    last_only: bool
-    reach: int | None = 0
 
 
 @dataclass
@@ -132,21 +120,6 @@ def _youngest(instances: list[Instance]) -> list[Instance]:
     latest = instances[-1].time
     earlier = [instance for instance in instances if instance.time < latest]
     return earlier[-1:] + [instance for instance in instances if instance.time == latest]
-
-
-def forgets_by_timeframe(modes: Sequence[Mode], outermost: bool) -> bool:
-    """Whether what is older than the timeframe is of no use: not even to be listed, or to be deleted around."""
-    if any(mode.selection is Gather.CUMULATIVE for mode in modes):
-        return False
-    deleting = [mode.consumption is Consumption.DELETE for mode in modes]
-    return outermost or all(deleting) or not any(deleting)
-
-
-def forgets_by_number(modes: Sequence[Mode]) -> bool:
-    """Whether the modes never want an instance after others of its operand have been deleted."""
-    uniform = {mode.consumption for mode in modes} in ({Consumption.KEEP}, {Consumption.DELETE})
-    single = all(isinstance(mode.selection, Pick) and mode.delimiter == ONE for mode in modes)
-    return uniform and single and len(modes) == 2
 
 
 @dataclass

@@ -1,0 +1,3 @@
+"""From expressions of the event algebra to programs."""
+
+DOORS = ("compile",)

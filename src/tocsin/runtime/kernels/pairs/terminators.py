@@ -1,0 +1,423 @@
+"""Detection per terminator: each instance that can end a match looks for the others, then some are deleted.
+
+See `algebra/pairs/terminator`, and `algebra/pairs/online/per_terminator` for what is forgotten.
+"""
+
+from __future__ import annotations
+
+from tocsin.runtime.compiling import bare
+from tocsin.runtime.kernels.pairs.choices import (
+    L_BEFORE,
+    L_CHOICE,
+    begin_level,
+    end_level,
+    fits,
+    list_of,
+    next_choice,
+    operand_at,
+    takes_one,
+)
+from tocsin.runtime.kernels.pairs.heap import (
+    EXCESS,
+    FULL,
+    I_LAST,
+    I_LEAF,
+    I_LEAVES,
+    I_START,
+    I_SUB,
+    I_TIME,
+    L_SUB,
+    L_TIME,
+    SOLUTIONS,
+    STAMP,
+    W_COUNT,
+    add_part,
+    before,
+    begin_composite,
+    clear,
+    drop,
+    end_composite,
+    entry,
+    insert,
+    is_primitive,
+    push,
+    put,
+    same,
+    size,
+)
+from tocsin.runtime.kernels.pairs.running import (
+    F_SUB,
+    F_TIME,
+    M_EVENT,
+    M_SIGNATURE,
+    M_SUB,
+    M_TIME,
+    deliver_passed_deletions,
+    first_seen,
+    merge,
+    ready,
+    start_step,
+)
+from tocsin.runtime.operators import (
+    ABSENT,
+    ACTIVE,
+    ALONE,
+    AVAILABLE,
+    CHILD,
+    CHILD_STOP,
+    CONSUMES,
+    CONTINUOUS,
+    DELETE,
+    DELETED,
+    EVENTS,
+    FOREIGN,
+    GONE,
+    KEEP,
+    KEEPS,
+    KIND,
+    LAST,
+    LAST_ONLY,
+    LIST,
+    LOOKS,
+    MODE,
+    OUT,
+    OUT_DELETED,
+    PICK_HIGH,
+    PLAIN,
+    REACH,
+    SEEN,
+    SELECTION,
+    TOOK,
+    WAITING,
+    WITHOUT,
+)
+from tocsin.runtime.operators import FIRST as FIRST_DUPLICATE
+from tocsin.runtime.operators import PICK as NUMBERED_DUPLICATES
+
+
+@bare
+def terminators(run, node):  # type: ignore[no-untyped-def]
+    """One moment of an operator."""
+    heap, first = run.heap, run.nodes[node, LIST]
+    start_step(run, node)
+    _interrupt(run, node)
+    merge(run, node)
+    count, deletions, applied = ready(run, node), deliver_passed_deletions(run, node), 0
+    for index in range(count):
+        inst, operand = entry(heap, first + WAITING, index, 0), entry(heap, first + WAITING, index, 1)
+        while applied < deletions and not before(
+            heap, inst, entry(heap, first + DELETED, applied, 1), entry(heap, first + DELETED, applied, 2)
+        ):
+            _delete(run, node, first + DELETED, applied)
+            applied += 1
+        if _is_deleted(heap, first + ACTIVE, 0, inst):
+            continue
+        gone = 0
+        if (
+            not run.nodes[node, LAST_ONLY]
+            or operand == run.nodes[node, CHILD_STOP] - run.nodes[node, CHILD] - 1
+        ):
+            gone = _end_matches(run, node, operand, inst)
+        if heap.counts[FULL] or heap.counts[EXCESS]:
+            return
+        if gone == 0 or not _is_deleted(heap, first + ACTIVE, size(heap, first + ACTIVE) - gone, inst):
+            push(heap, list_of(run, node, operand, AVAILABLE), inst, 0, 0)
+        if run.nodes[node, PLAIN]:
+            _forget_by_number(run, node)
+    while applied < deletions:
+        _delete(run, node, first + DELETED, applied)
+        applied += 1
+    drop(heap, first + WAITING, count)
+    drop(heap, first + DELETED, deletions)
+    _forget(run, node)
+
+
+# --- what ends a match --------------------------------------------------------------------------------------
+
+
+@bare
+def _end_matches(run, node, terminator_operand, inst):  # type: ignore[no-untyped-def]
+    """Find the group of matches that an instance ends, and delete what they use up; returns how many deletions there are."""
+    heap, nodes = run.heap, run.nodes
+    first = nodes[node, LIST]
+    operands = nodes[node, CHILD_STOP] - nodes[node, CHILD]
+    clear(heap, first + GONE)
+    heap.counts[STAMP] += 1
+    found, level = 0, 0
+    begin_level(run, node, 0, terminator_operand, inst)
+    run.levels[0, L_BEFORE] = 0
+    while level >= 0 and not heap.counts[FULL]:
+        operand = operand_at(run, node, level, terminator_operand)
+        mode = run.modes[nodes[node, MODE] + operand]
+        tried = run.levels[level, L_CHOICE] > 0
+        over = tried and found > run.levels[level, L_BEFORE] and takes_one(mode[SELECTION])
+        if over or not next_choice(run, node, level, inst if level == 0 else -1):
+            end_level(run, node, operand)
+            level -= 1
+        elif not fits(run, node):
+            continue
+        elif level < operands - 1:
+            level += 1
+            begin_level(run, node, level, operand_at(run, node, level, terminator_operand), -1)
+            run.levels[level, L_BEFORE] = found
+        elif _is_whole(run, node):
+            found += 1
+            insert(heap, first + OUT, _match(run, node, heap.insts[inst, I_TIME]), 0, 0)
+            if found > heap.counts[SOLUTIONS]:
+                heap.counts[EXCESS] = 1
+                return 0
+    return 0 if found == 0 or heap.counts[FULL] else _use_up(run, node, inst)
+
+
+@bare
+def _match(run, node, time):  # type: ignore[no-untyped-def]
+    """The composite of what the operands took; what is used up is remembered."""
+    heap, nodes = run.heap, run.nodes
+    gone = nodes[node, LIST] + GONE
+    operands = nodes[node, CHILD_STOP] - nodes[node, CHILD]
+    everything = _deletes_everything(run, node)
+    for operand in range(operands):
+        took = list_of(run, node, operand, TOOK)
+        if everything or run.modes[nodes[node, MODE] + operand, CONSUMES] != KEEP:
+            for index in range(size(heap, took)):
+                _note_gone(heap, gone, entry(heap, took, index, 0))
+    if nodes[node, ALONE] and size(heap, list_of(run, node, 0, TOOK)) == 1:
+        return entry(heap, list_of(run, node, 0, TOOK), 0, 0)
+    match = begin_composite(heap, time)
+    for operand in range(operands):
+        took = list_of(run, node, operand, TOOK)
+        for index in range(size(heap, took)):
+            add_part(heap, match, entry(heap, took, index, 0))
+    end_composite(heap, match)
+    return match
+
+
+@bare
+def _note_gone(heap, gone, inst):  # type: ignore[no-untyped-def]
+    if heap.marks[inst] != heap.counts[STAMP]:
+        heap.marks[inst] = heap.counts[STAMP]
+        push(heap, gone, inst, 0, 0)
+
+
+@bare
+def _deletes_everything(run, node):  # type: ignore[no-untyped-def]
+    for at in range(run.nodes[node, CHILD_STOP] - run.nodes[node, CHILD]):
+        if run.modes[run.nodes[node, MODE] + at, CONSUMES] != DELETE:
+            return False
+    return True
+
+
+@bare
+def _use_up(run, node, inst):  # type: ignore[no-untyped-def]
+    """Delete what a group of matches uses up: per operand nothing, its participants, or all; or everything so far."""
+    heap, nodes = run.heap, run.nodes
+    first = nodes[node, LIST]
+    gone, active = first + GONE, first + ACTIVE
+    time, sub = heap.insts[inst, I_LAST], heap.insts[inst, I_SUB]
+    before_this = size(heap, active)
+    if _deletes_everything(run, node):
+        push(heap, active, -1, time, sub)
+    else:
+        for operand in range(nodes[node, CHILD_STOP] - nodes[node, CHILD]):
+            if run.modes[nodes[node, MODE] + operand, CONSUMES] == DELETE:
+                available = list_of(run, node, operand, AVAILABLE)
+                for index in range(size(heap, available)):
+                    _note_gone(heap, gone, entry(heap, available, index, 0))
+    for index in range(size(heap, gone)):
+        push(heap, active, entry(heap, gone, index, 0), time, sub)
+    for index in range(before_this, size(heap, active)):
+        push(heap, first + OUT_DELETED, entry(heap, active, index, 0), time, sub)
+        _remove_deleted(run, node, active, index)
+    clear(heap, gone)
+    return size(heap, active) - before_this
+
+
+@bare
+def _is_whole(run, node):  # type: ignore[no-untyped-def]
+    """Whether nothing lies within what was taken that may not."""
+    heap, nodes = run.heap, run.nodes
+    if nodes[node, WITHOUT] < 0 and not nodes[node, CONTINUOUS]:
+        return True
+    first = nodes[node, LIST]
+    some = False
+    low, high, start, start_sub, end, end_sub = 0, 0, 0, 0, 0, 0
+    for operand in range(nodes[node, CHILD_STOP] - nodes[node, CHILD]):
+        took = list_of(run, node, operand, TOOK)
+        for index in range(size(heap, took)):
+            inst = heap.insts[entry(heap, took, index, 0)]
+            low = min(low, inst[I_TIME]) if some else inst[I_TIME]
+            high = max(high, inst[I_TIME]) if some else inst[I_TIME]
+            for leaf in range(inst[I_LEAF], inst[I_LEAF] + inst[I_LEAVES]):
+                time, sub = heap.leaves[leaf, L_TIME], heap.leaves[leaf, L_SUB]
+                if not some or time < start or (time == start and sub < start_sub):
+                    start, start_sub = time, sub
+                if not some or time > end or (time == end and sub > end_sub):
+                    end, end_sub = time, sub
+                some = True
+    if nodes[node, WITHOUT] >= 0:
+        for index in range(size(heap, first + ABSENT)):
+            if low < entry(heap, first + ABSENT, index, 1) < high:
+                return False
+    if nodes[node, CONTINUOUS]:
+        for index in range(size(heap, first + FOREIGN)):
+            time, sub = entry(heap, first + FOREIGN, index, 1), entry(heap, first + FOREIGN, index, 2)
+            after = time > start or (time == start and sub > start_sub)
+            if after and (time < end or (time == end and sub < end_sub)):
+                return False
+    return True
+
+
+# --- what is gone, and what can be forgotten ----------------------------------------------------------------
+
+
+@bare
+def _covers(heap, number, index, inst):  # type: ignore[no-untyped-def]
+    """Whether a deletion covers an instance: by name, or because it deletes everything so far."""
+    named = entry(heap, number, index, 0)
+    if named >= 0:
+        return same(heap, named, inst)
+    time, sub = entry(heap, number, index, 1), entry(heap, number, index, 2)
+    if heap.insts[inst, I_LAST] == time and heap.insts[inst, I_SUB] == sub:
+        return is_primitive(heap, inst)
+    return before(heap, inst, time, sub)
+
+
+@bare
+def _is_deleted(heap, number, start, inst):  # type: ignore[no-untyped-def]
+    for index in range(start, size(heap, number)):
+        if _covers(heap, number, index, inst):
+            return True
+    return False
+
+
+@bare
+def _delete(run, node, number, index):  # type: ignore[no-untyped-def]
+    """Apply a deletion of an operator inside."""
+    heap, active = run.heap, run.nodes[node, LIST] + ACTIVE
+    push(
+        heap,
+        active,
+        entry(heap, number, index, 0),
+        entry(heap, number, index, 1),
+        entry(heap, number, index, 2),
+    )
+    _remove_deleted(run, node, active, size(heap, active) - 1)
+
+
+@bare
+def _remove_deleted(run, node, number, index):  # type: ignore[no-untyped-def]
+    heap = run.heap
+    for operand in range(run.nodes[node, CHILD_STOP] - run.nodes[node, CHILD]):
+        available = list_of(run, node, operand, AVAILABLE)
+        kept = 0
+        for place in range(size(heap, available)):
+            inst = entry(heap, available, place, 0)
+            if not _covers(heap, number, index, inst):
+                put(heap, available, kept, inst, 0, 0)
+                kept += 1
+        if kept == 0:
+            clear(heap, available)
+        heap.where[available, W_COUNT] = kept
+
+
+@bare
+def _forget_by_number(run, node):  # type: ignore[no-untyped-def]
+    """Forget the instances that first, last or a number will never pick."""
+    heap, nodes = run.heap, run.nodes
+    operands = nodes[node, CHILD_STOP] - nodes[node, CHILD]
+    for operand in range(operands):
+        available = list_of(run, node, operand, AVAILABLE)
+        mode = run.modes[nodes[node, MODE] + operand]
+        if nodes[node, LAST_ONLY] and operand == operands - 1:
+            clear(heap, available)
+        elif mode[SELECTION] == LAST:
+            _keep_youngest(heap, available)
+        elif mode[SELECTION] in (FIRST_DUPLICATE, NUMBERED_DUPLICATES) and nodes[node, KEEPS] < 0:
+            if 0 < mode[PICK_HIGH] < size(heap, available):
+                heap.where[available, W_COUNT] = mode[PICK_HIGH]
+
+
+@bare
+def _keep_youngest(heap, available):  # type: ignore[no-untyped-def]
+    """Those of the latest time, and the one before: one of equal time, or the same instance, may not be taken."""
+    count = size(heap, available)
+    if count == 0:
+        return
+    latest = heap.insts[entry(heap, available, count - 1, 0), I_TIME]
+    at = count
+    while at > 0 and heap.insts[entry(heap, available, at - 1, 0), I_TIME] == latest:
+        at -= 1
+    if at > 1:
+        drop(heap, available, at - 1)
+
+
+@bare
+def _interrupt(run, node):  # type: ignore[no-untyped-def]
+    """Remember what may not lie within a match: instances of `without`, and events that no operand looks at."""
+    heap, nodes, moment = run.heap, run.nodes, run.moment
+    first, other = nodes[node, LIST], nodes[node, WITHOUT]
+    if other >= 0:
+        theirs = nodes[other, LIST] + OUT
+        for index in range(size(heap, theirs)):
+            push(heap, first + ABSENT, -1, heap.insts[entry(heap, theirs, index, 0), I_TIME], 0)
+    if nodes[node, CONTINUOUS] and moment[M_EVENT]:
+        for looked in range(nodes[node, LOOKS], node):
+            if nodes[looked, KIND] == EVENTS and run.hits[moment[M_SIGNATURE], looked]:
+                return
+        push(heap, first + FOREIGN, -1, moment[M_TIME], moment[M_SUB])
+
+
+@bare
+def _forget(run, node):  # type: ignore[no-untyped-def]
+    """Forget what is older than the timeframe, and what can interrupt nothing any more."""
+    heap, nodes, now = run.heap, run.nodes, run.now
+    first = nodes[node, LIST]
+    frontier, active = now[node, F_TIME], first + ACTIVE
+    operands = nodes[node, CHILD_STOP] - nodes[node, CHILD]
+    if nodes[node, KEEPS] >= 0:
+        for operand in range(operands):
+            available = list_of(run, node, operand, AVAILABLE)
+            while size(heap, available):
+                if heap.insts[entry(heap, available, 0, 0), I_TIME] >= frontier - nodes[node, KEEPS]:
+                    break
+                drop(heap, available, 1)
+    kept = 0
+    for index in range(size(heap, active)):
+        time, sub = entry(heap, active, index, 1), entry(heap, active, index, 2)
+        if time > frontier or (time == frontier and sub >= now[node, F_SUB]):
+            put(heap, active, kept, entry(heap, active, index, 0), time, sub)
+            kept += 1
+    heap.where[active, W_COUNT] = kept
+    if nodes[node, WITHOUT] < 0 and not nodes[node, CONTINUOUS]:
+        return
+    oldest, started = frontier, frontier - max(0, nodes[node, REACH])
+    for operand in range(operands + 1):
+        kept_list = first + WAITING if operand == operands else list_of(run, node, operand, AVAILABLE)
+        for index in range(size(heap, kept_list)):
+            inst = entry(heap, kept_list, index, 0)
+            oldest = min(oldest, heap.insts[inst, I_TIME])
+            started = min(started, heap.insts[inst, I_START])
+    while size(heap, first + ABSENT) and entry(heap, first + ABSENT, 0, 1) <= oldest:
+        drop(heap, first + ABSENT, 1)
+    while nodes[node, REACH] >= 0 and size(heap, first + FOREIGN):
+        if entry(heap, first + FOREIGN, 0, 1) >= started:
+            break
+        drop(heap, first + FOREIGN, 1)
+
+
+# --- disjunctions -------------------------------------------------------------------------------------------
+
+
+@bare
+def each_one(run, node):  # type: ignore[no-untyped-def]
+    """A disjunction: each operand is detected alone, and an instance of several counts once."""
+    heap, first = run.heap, run.nodes[node, LIST]
+    start_step(run, node)
+    merge(run, node)
+    count, deletions = ready(run, node), deliver_passed_deletions(run, node)
+    for index in range(count):
+        inst = entry(heap, first + WAITING, index, 0)
+        if first_seen(run, node, first + SEEN, inst):
+            insert(heap, first + OUT, inst, 0, 0)
+    drop(heap, first + WAITING, count)
+    drop(heap, first + DELETED, deletions)
