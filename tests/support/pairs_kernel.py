@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -50,7 +51,7 @@ def detected(
     rows = sorted([*events, *clock], key=lambda event: (event.interval.end, TICK in event.types))
     state, found = states.initial(plan_of.plan), []
     bounds = [0, *sorted(cuts), len(rows)]
-    for first, stop in zip(bounds, bounds[1:], strict=False):
+    for first, stop in pairwise(bounds):
         part, last = rows[first:stop], stop == len(rows)
         until = FOREVER if last else rows[stop].interval.end - 1
         result = feed(plan_of.plan, state, batch(plan_of, part, first), until, keep=not last)

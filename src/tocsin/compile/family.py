@@ -8,6 +8,7 @@ from typing import Any
 
 from tocsin.algebra.tokens.selection import Selection
 from tocsin.algebra.tokens.subscription import Subscription
+from tocsin.automata.pairs.compile import Wanted
 from tocsin.automata.transduce import Drafts
 from tocsin.errors import PatternError
 from tocsin.events import Catalog, EventType
@@ -58,7 +59,7 @@ class Sending:
     declares: tuple[EventType, ...] = ()
 
 
-Meaning = Subscription | Sending
+Meaning = Subscription | Sending | Wanted
 
 
 def unlinked(texts: Sequence[NamedText], more_to_come: bool) -> Sequence[NamedText]:

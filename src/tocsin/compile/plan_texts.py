@@ -12,6 +12,7 @@ from typing import Any
 from tocsin.algebra.tokens.selection import Selection
 from tocsin.algebra.tokens.subscription import Subscription
 from tocsin.automata.detection_plan import Compiled
+from tocsin.automata.pairs.compile import Wanted, compile_profiles
 from tocsin.automata.tokens.compile import compile
 from tocsin.automata.transduce import Drafts, transducers
 from tocsin.compile.family import Family, KnownEvents, Meaning, NamedText, Sending
@@ -85,13 +86,19 @@ def plan_meanings(
     """
     listed = list(meanings)
     sending = [one for one in listed if isinstance(one, Sending)]
-    if not sending:
-        subscriptions = [one for one in listed if isinstance(one, Subscription)]
-        return compile(subscriptions, points=points, groups=groups)
-    if len(sending) < len(listed):
+    profiles = [one for one in listed if isinstance(one, Wanted)]
+    subscriptions = [one for one in listed if isinstance(one, Subscription)]
+    if sending and len(sending) < len(listed):
         message = "some of these patterns report matches, and others send events"
         raise InputError("bad-pattern", message, hint="detect the ones and the others on their own")
-    return transducers(reduce(add, (one.drafts for one in sending), Drafts((), {})))
+    if profiles and subscriptions:
+        message = "some of these patterns are profiles of the event algebra, and others are not"
+        raise InputError("bad-pattern", message, hint="detect the ones and the others on their own")
+    if sending:
+        return transducers(reduce(add, (one.drafts for one in sending), Drafts((), {})))
+    if profiles:
+        return compile_profiles(profiles, groups)
+    return compile(subscriptions, points=points, groups=groups)
 
 
 def family_of(own: Language) -> Family:

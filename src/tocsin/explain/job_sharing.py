@@ -12,7 +12,8 @@ from tocsin.errors import counted
 from tocsin.explain.contents import Job, Sharing
 from tocsin.explain.explanation import Explanation, Section
 from tocsin.explain.tokens.kernel_choice import kernel_counts
-from tocsin.runtime.program import Program
+from tocsin.runtime.operators import Operators
+from tocsin.runtime.program import Program, Walk
 
 _SHOWN = 5  # of the detectors and attributes that are used most
 
@@ -50,7 +51,7 @@ def _sharing(compiled: Compiled) -> Sharing:
     uses = Counter(number for output in plan.outputs for number in output.detectors)
     uses.update(number for detector in plan.detectors for number in detector.inputs)
     programs = [detector.program for detector in plan.detectors]
-    used = sum(len(one.specs if isinstance(one, Program) else one.bits) for one in programs)
+    used = sum(_predicates(one) for one in programs)
     constants: Counter[str] = Counter()
     for _, test in compiled.tests:
         if isinstance(test, BitTest):
@@ -65,6 +66,13 @@ def _sharing(compiled: Compiled) -> Sharing:
         dict(most),
         plan.words if len(compiled.plan.outputs) > 1 else None,
     )
+
+
+def _predicates(program: Program | Walk | Operators) -> int:
+    """How many predicates on single events a program has."""
+    if isinstance(program, Program):
+        return len(program.specs)
+    return sum(bit >= 0 for bit in program.bits)
 
 
 def _name(compiled: Compiled, number: int) -> str:

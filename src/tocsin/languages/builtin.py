@@ -88,4 +88,21 @@ KSU = Language(
         }
     ),
 )
-LANGUAGES = (CORE, PRETTY, BINDING, ECL, KSU)
+META_ENS = Language(
+    name="meta-ens",
+    title="the notation of the Meta-ENS",
+    family="pairs",
+    parse="tocsin.languages.meta_ens:read",
+    show="tocsin.languages.meta_ens:show",
+    endings=(".ens",),
+    options="tocsin.languages.meta_ens.options:Units",
+    called="a profile",
+    selects=False,
+    parts=MappingProxyType(
+        {
+            "filter": "tocsin.languages.meta_ens:parse_filter",
+            "show-expression": "tocsin.languages.meta_ens.printer:show_expression",
+        }
+    ),
+)
+LANGUAGES = (CORE, PRETTY, BINDING, ECL, KSU, META_ENS)

@@ -1,8 +1,8 @@
 """The clock of a table or stream, which has no ticks of its own: when negations are decided, and when observation ends.
 
 A negation says something about the timeframe before a tick, so there is a tick wherever it can become true: when a timeframe
-that began with an event of the profile ends, and just after an event of its own body has left the timeframe. Thus a negation that an event
-starts is decided at the time of the event plus the timeframe. Docs: decision 19.
+that began with an event of the profile ends, and just after an event of its own body has left the timeframe. Thus a negation
+that an event starts is decided at the time of the event plus the timeframe (decision 19).
 """
 
 from __future__ import annotations

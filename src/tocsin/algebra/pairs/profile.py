@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from tocsin.algebra.pairs.expression import Expression
-from tocsin.errors import Span
+from tocsin.errors import InputError, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +44,25 @@ class Profile:
     notify: Notify = Notify()
     parameters: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Interpretation:
+    """What a language of this family cannot say in its texts: the type of the events that are the ticks of the clock.
+
+    Without one the events of the profile make the clock tick: see `clock`.
+    """
+
+    ticks: str | None = None
+
+    @classmethod
+    def of(cls, asked: Mapping[str, object]) -> Interpretation:
+        """The interpretation given by a mapping of option names to values."""
+        for name, value in asked.items():
+            if name != "ticks":
+                raise InputError("unknown-option", f"there is no option {name!r}", hint="it has ticks")
+            if value is not None and (not isinstance(value, str) or not value):
+                raise InputError(
+                    "bad-option", f"the option ticks cannot be {value!r}", hint="the name of an event type"
+                )
+        return cls(**asked)  # type: ignore[arg-type]  # checked above

@@ -18,8 +18,8 @@ from tocsin.runtime import program as rt
 class Wanted:
     """An expression to detect under a name.
 
-    `tick` is the type of the events that are the ticks of the clock; without one the events themselves make it tick. `reacts`: a
-    negation is reported when it becomes true.
+    `tick` is the type of the events that are the ticks of the clock; without one the events themselves make it tick.
+    `reacts`: a negation is reported when it becomes true.
     """
 
     name: str
@@ -28,32 +28,34 @@ class Wanted:
     reacts: bool = False
 
 
-def compile_profiles(wanted: Iterable[Wanted]) -> Compiled:
-    """One plan for all expressions; equal ones are detected once."""
+def compile_profiles(wanted: Iterable[Wanted], groups: Iterable[int] | None = None) -> Compiled:
+    """One plan for all expressions; equal ones are detected once, unless they are of different groups."""
     listed = list(wanted)
-    distinct = list(dict.fromkeys((one.expression, one.tick, one.reacts) for one in listed))
+    own = [0] * len(listed) if groups is None else list(groups)
+    keys = [(one.expression, one.tick, one.reacts, group) for one, group in zip(listed, own, strict=True)]
+    distinct = list(dict.fromkeys(keys))
     bits: dict[BitTest, int] = {}
 
     def bit(primitive: Primitive) -> int:
         return bits.setdefault(BitTest(primitive.name, primitive.filter), len(bits))
 
     ticks, others = [], []
-    for expression, tick, _ in distinct:
+    for expression, tick, _, _ in distinct:
         for primitive in primitives(expression):
             bit(primitive)
         ticks.append(-1 if tick is None else bit(Primitive(tick)))
         others.append(bits.setdefault(BitTest(None, None), len(bits)) if sees_all(expression) else -1)
     words = max(1, -(-len(bits) // 64))
     detectors = []
-    for (expression, _, reacts), tick, other in zip(distinct, ticks, others, strict=True):
+    for (expression, _, reacts, _), clock, other in zip(distinct, ticks, others, strict=True):
         roles = tuple(sorted({primitive.name for primitive in primitives(expression)}))
         writer = Writer(bit, {name: number for number, name in enumerate(roles)})
-        program = writer.write(expression, reacts=reacts, tick=tick, words=words, any_bit=other)
+        program = writer.write(expression, reacts=reacts, tick=clock, words=words, any_bit=other)
         detectors.append(rt.Detector(program, (), roles, TIMERS, ()))
     numbers = {one: number for number, one in enumerate(distinct)}
     outputs = tuple(
-        rt.Output(one.name, (numbers[one.expression, one.tick, one.reacts],), (), _fingerprint(one))
-        for one in listed
+        rt.Output(one.name, (numbers[key],), (), _fingerprint(one))
+        for one, key in zip(listed, keys, strict=True)
     )
     return Compiled(
         rt.Plan(rt.VERSION, words, (), tuple(detectors), (), outputs),

@@ -1,13 +1,14 @@
 """What the operands of a terminator choose: every way to complete a match, in the order of preference.
 
-Operands choose one after the other, the one of the terminator first. Each has a number of choices (see `algebra.pairs.terminator`);
-if the rest of the match does not work out with one, the next is tried.
+Operands choose one after the other, the one of the terminator first. Each has a number of choices (see
+`algebra.pairs.terminator`); if the rest of the match does not work out with one, the next is tried.
 """
 
 from __future__ import annotations
 
 from tocsin.runtime.compiling import bare
 from tocsin.runtime.kernels.pairs.heap import (
+    I_START,
     I_TIME,
     clear,
     entry,
@@ -142,7 +143,7 @@ def next_choice(run, node, level, terminator):  # type: ignore[no-untyped-def]
     least = mode[LEAST] - ending
     if selection == PICK:
         return _nth(run, node, operand, number, terminator)
-    if selection == COMBINATIONS or selection == COMBINATIONS_MINIMUM:
+    if selection in (COMBINATIONS, COMBINATIONS_MINIMUM):
         combined = list_of(run, node, operand, COMBINED)
         if not _next_combination(heap, combined, own, least, count):
             return False
@@ -297,9 +298,9 @@ def _go_together(run, node, one, other):  # type: ignore[no-untyped-def]
     if not nodes[node, APART]:
         return True
     last, last_of_others = _span(heap, ones)[1], _span(heap, others)[1]
-    first, second = (ones, others) if last <= last_of_others else (others, ones)
+    second = others if last <= last_of_others else ones
     end = min(last, last_of_others)
-    for index in range(size(heap, second)):
-        if end >= heap.insts[entry(heap, second, index, 0), 1]:
+    for index in range(size(heap, second)):  # noqa: SIM110  (numba has no generators)
+        if end >= heap.insts[entry(heap, second, index, 0), I_START]:
             return False
     return True

@@ -1,7 +1,7 @@
 """What the operators of one key keep: lists in one array, and instances with everything they are made of.
 
-An instance is a row of `insts` and a range of `leaves`: the primitive events and time events in it, in the order of the operands.
-How they are nested is in the leaves as well, as the parentheses that open before and close after each.
+An instance is a row of `insts` and a range of `leaves`: the primitive events and time events in it, in the order of the
+operands. How they are nested is in the leaves as well, as the parentheses that open before and close after each.
 
 No array grows here. If one is full, `counts[FULL]` is set; the caller makes them larger and runs the key from its start. So
 every loop ends, and what it writes then does not matter.

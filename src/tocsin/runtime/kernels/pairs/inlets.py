@@ -1,4 +1,7 @@
-"""Nodes that bring instances into an evaluation: events, time events, negations, selections. See `algebra/pairs/online/inlets`."""
+"""Nodes that bring instances into an evaluation: events, time events, negations, selections.
+
+See `algebra/pairs/online/inlets`.
+"""
 
 from __future__ import annotations
 
@@ -318,12 +321,12 @@ def _hold(run, node, time):  # type: ignore[no-untyped-def]
         kind = nodes[guard, KIND]
         if kind == NEVER_SO_FAR:
             now[guard, F_SUB] = now[guard, N_FLAG] == 0 or now[guard, N_TIME] > time
-        elif kind == ALL_OF or kind == SOME_OF:
+        elif kind in (ALL_OF, SOME_OF):
             now[guard, F_SUB] = kind == ALL_OF
             for at in range(nodes[guard, CHILD], nodes[guard, CHILD_STOP]):
                 if now[run.children[at], F_SUB] != (kind == ALL_OF):
                     now[guard, F_SUB] = kind != ALL_OF
-    for at in range(nodes[node, CHILD], stop):
+    for at in range(nodes[node, CHILD], stop):  # noqa: SIM110  (numba has no generators)
         if now[run.children[at], F_SUB] == 0:
             return False
     return True

@@ -1,7 +1,8 @@
 """The kernel of the event algebra: runs the operators of one profile over the events of many keys.
 
-Between two events the clock may tick, and time events may be due. Every event, and every tick, is a moment that all operators
-are given, inner ones first. A key begins with what it kept, and what it keeps in the end is copied behind that of the key before.
+Between two events the clock may tick, and time events may be due. Every event, and every tick, is a moment that all
+operators are given, inner ones first. A key begins with what it kept; what it keeps in the end is copied behind that of the
+key before.
 """
 
 from __future__ import annotations
@@ -289,7 +290,7 @@ def _step(running, node, kind):  # type: ignore[no-untyped-def]
         asked(running, node)
     elif kind == NEVER_SO_FAR:
         never_so_far(running, node)
-    elif kind == ALL_OF or kind == SOME_OF:
+    elif kind in (ALL_OF, SOME_OF):
         several(running, node)
     elif kind == MOMENTS:
         moments(running, node)

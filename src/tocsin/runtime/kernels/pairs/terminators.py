@@ -91,8 +91,6 @@ from tocsin.runtime.operators import (
     WAITING,
     WITHOUT,
 )
-from tocsin.runtime.operators import FIRST as FIRST_DUPLICATE
-from tocsin.runtime.operators import PICK as NUMBERED_DUPLICATES
 
 
 @bare
@@ -284,7 +282,7 @@ def _covers(heap, number, index, inst):  # type: ignore[no-untyped-def]
 
 @bare
 def _is_deleted(heap, number, start, inst):  # type: ignore[no-untyped-def]
-    for index in range(start, size(heap, number)):
+    for index in range(start, size(heap, number)):  # noqa: SIM110  (numba has no generators)
         if _covers(heap, number, index, inst):
             return True
     return False
@@ -332,9 +330,8 @@ def _forget_by_number(run, node):  # type: ignore[no-untyped-def]
             clear(heap, available)
         elif mode[SELECTION] == LAST:
             _keep_youngest(heap, available)
-        elif mode[SELECTION] in (FIRST_DUPLICATE, NUMBERED_DUPLICATES) and nodes[node, KEEPS] < 0:
-            if 0 < mode[PICK_HIGH] < size(heap, available):
-                heap.where[available, W_COUNT] = mode[PICK_HIGH]
+        elif nodes[node, KEEPS] < 0 and 0 < mode[PICK_HIGH] < size(heap, available):
+            heap.where[available, W_COUNT] = mode[PICK_HIGH]
 
 
 @bare

@@ -1,4 +1,7 @@
-"""Operators over trace views. A view is kept as a count and, for `last`, its latest instance. See `algebra/pairs/online/by_views`."""
+"""Operators over trace views. A view is kept as a count and, for `last`, its latest instance.
+
+See `algebra/pairs/online/by_views`.
+"""
 
 from __future__ import annotations
 

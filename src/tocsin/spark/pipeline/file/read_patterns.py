@@ -9,6 +9,7 @@ from tocsin.algebra.predicate import Attribute, Compare, Variable, comparisons, 
 from tocsin.algebra.tokens.pattern import Pattern, pattern_variables, specs
 from tocsin.algebra.tokens.selection import COUNT
 from tocsin.algebra.tokens.subscription import Subscription
+from tocsin.automata.pairs.compile import Wanted
 from tocsin.compile.family import KnownEvents, NamedText, Sending
 from tocsin.compile.plan_texts import family_of
 from tocsin.errors import PatternError, PatternErrors, PipelineError, Span, TocsinError, did_you_mean
@@ -74,12 +75,22 @@ def parse_entries(
         if isinstance(meaning, Sending):
             parsed[entry.name] = sender(entry, meaning, known.kinds, keys)
             continue
+        if isinstance(meaning, Wanted):
+            errors.append(located(pipeline, entry, _not_in_a_file()))
+            continue
         errors += _no_neighbours(pipeline, entry, meaning)
         errors += [located(pipeline, entry, problem) for problem in _misused(pipeline, entry, meaning, used)]
         assert known.catalog is not None
         variables = _variable_kinds(meaning, known.catalog, used)
         parsed[entry.name] = Parsed(entry, meaning, entry.events, variables, keys)
     return parsed
+
+
+def _not_in_a_file() -> PatternError:
+    hint = "detect it in Python or on the command line: tocsin.detect(events, text, language=…)"
+    return PatternError(
+        "no-pipeline", "profiles of the event algebra cannot stand in pipeline files yet", hint=hint
+    )
 
 
 def _linked(pipeline: Pipeline, errors: list[PipelineError]) -> dict[str, NamedText]:

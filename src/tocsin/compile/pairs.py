@@ -1,0 +1,72 @@
+"""Profiles of the pairs family: each is an expression to detect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tocsin.algebra.pairs.check import check
+from tocsin.algebra.pairs.expression import Composition, Expression, walk
+from tocsin.algebra.pairs.parameters import Views
+from tocsin.algebra.pairs.profile import Notify, Profile
+from tocsin.algebra.pairs.warnings import warnings as warnings_of
+from tocsin.automata.pairs.compile import Wanted
+from tocsin.compile.family import Family, KnownEvents, NamedText
+from tocsin.errors import PatternError, PatternErrors
+from tocsin.events import Catalog
+from tocsin.languages.language import Context
+
+
+def read(texts: Sequence[NamedText], known: KnownEvents) -> list[Wanted]:
+    """The expressions of texts, checked against the known event types."""
+    return [_wanted(text, known.types) for text in texts]
+
+
+def profile_of(text: NamedText, types: Catalog | None) -> Profile:
+    """The parsed value of a text, under its name, checked."""
+    if isinstance(text.given, str):
+        found: Profile = text.language.read(text.given, text.options, Context(types, None, text.name))
+        return found
+    profile: Profile = text.language.accept(text.given)
+    if errors := check(profile.expression, types):
+        raise PatternErrors(errors)
+    return replace(profile, name=text.name)
+
+
+def _wanted(text: NamedText, types: Catalog | None) -> Wanted:
+    profile = profile_of(text, types)
+    if errors := _not_on_the_kernel(profile):
+        raise PatternErrors(errors)
+    ticks = text.language.options_of(text.options).ticks
+    return Wanted(profile.name, profile.expression, ticks, bool(profile.actions))
+
+
+def _not_on_the_kernel(profile: Profile) -> list[PatternError]:
+    """What only the definitions can say so far."""
+    found = [
+        PatternError(
+            "equal-duplicates",
+            "duplicates with equal attributes are told apart by the definitions only, not in tables and streams",
+            part.span,
+            "leave dup=equal out, or tell the values apart by filters",
+        )
+        for part in _compositions(profile.expression)
+        if isinstance(part.how, Views) and part.how.equal
+    ]
+    if profile.notify != Notify():
+        hint = "leave it out, and select among the matches"
+        message = "how often and to whom notifications go is not carried out in tables and streams"
+        found.append(PatternError("no-notification", message, profile.span, hint))
+    return found
+
+
+def _compositions(expression: Expression) -> list[Composition]:
+    return [part for part in walk(expression) if isinstance(part, Composition)]
+
+
+def warnings(text: NamedText, known: KnownEvents) -> list[PatternError]:
+    """Warnings about parameters without effect, modes that disagree, and unbounded state."""
+    return warnings_of(profile_of(text, known.types).expression)
+
+
+FAMILY = Family(read, warnings)
