@@ -53,7 +53,7 @@ def warm() -> None:
         Session((wanted,)).feed(events, FOREVER)
     every = Program((Expression(None, Push(Constant("x"), Predicate(TRUE))),))
     compiled = compile_ecl({"": every})
-    batch = _batch(compiled, {0: Event(0, frozenset({"A"}), Interval(0, 0))})
+    batch = batch_of(compiled, {0: Event(0, frozenset({"A"}), Interval(0, 0))})
     runtime.feed(compiled.plan, initial(compiled.plan), batch, 0)
     events_of(pa.array([b'{"a": "x"}']), (("a", pa.string()),))
 
@@ -84,7 +84,7 @@ class Session:
         batch = {self._handles + i: event for i, event in enumerate(events)}
         self._handles += len(batch)
         self._events |= batch
-        batched = _batch(self.compiled, batch)
+        batched = batch_of(self.compiled, batch)
         plan = self.compiled.plan
         result = runtime.feed(plan, self.state, batched, until, keep=not last, limit=self._limit)
         self.state = result.state or initial(plan)
@@ -151,7 +151,8 @@ def _lookup(composite: Composite) -> Lookup:
     return values
 
 
-def _batch(compiled: Compiled, batch: Mapping[int, Event]) -> runtime.Batch:
+def batch_of(compiled: Compiled, batch: Mapping[int, Event]) -> runtime.Batch:
+    """Events as a batch, each by the handle under which a state holds it."""
     events = list(batch.values())
     bits = np.zeros((len(events), compiled.plan.words), np.uint64)
     for bit, test in compiled.tests:

@@ -1,0 +1,1 @@
+"""Kinds of test cases of the pairs family."""
