@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from support import many_sent, many_tokens
+from support import many_pairs, many_sent, many_tokens
 
 
 class Family(NamedTuple):
@@ -29,6 +29,7 @@ FAMILIES = {
     "tokens": Family(many_tokens.CASES, many_tokens.differences),
     "ecl": Family(many_sent.CASES, many_sent.ecl_differences),
     "ksu": Family(many_sent.CASES, many_sent.ksu_differences),
+    "pairs": Family(many_pairs.CASES, many_pairs.differences),
 }
 
 

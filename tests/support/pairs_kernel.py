@@ -1,35 +1,54 @@
-"""The event algebra on its kernel, fed as a stream or at once, in a form that compares with the definitions."""
+"""The event algebra on its kernel, many traces as keys of one stream, in a form that compares with the definitions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
-
-import numpy as np
-import pyarrow as pa
+from dataclasses import replace
+from typing import NamedTuple
 
 from tocsin.algebra.pairs.clock import observed
 from tocsin.algebra.pairs.expression import Expression
-from tocsin.algebra.pairs.observation import Instance
+from tocsin.algebra.pairs.observation import Instance, Observation
+from tocsin.algebra.pairs.online.evaluate import evaluate
 from tocsin.algebra.pairs.semantics import instances, reactions
-from tocsin.automata.execute import holds
+from tocsin.automata.execute import batch_of
 from tocsin.automata.pairs.compile import Wanted, compile_profiles
 from tocsin.events import Event, Interval
 from tocsin.runtime import state as states
-from tocsin.runtime.feed import Batch, feed
+from tocsin.runtime.feed import feed
 from tocsin.runtime.moments import FOREVER
 
 TICK = "tick"
-# Time and start of an instance, and what it is made of: the ids of events, the times and names of time events.
+# Time and start of an instance, and what it is made of: the ids of events, the names and times of time events.
 Row = tuple[int, int, tuple[object, ...]]
 
 
+class Setting(NamedTuple):
+    """How expressions are asked: whether the traces bring their ticks, and whether reactions are wanted."""
+
+    given_ticks: bool = True
+    reacts: bool = False
+
+
+def _observation(expression: Expression, trace: Observation, setting: Setting, until: int) -> Observation:
+    found = observed(expression, trace.events, trace.ticks if setting.given_ticks else None)
+    return replace(found, end=max(found.end, until))
+
+
 def defined(
-    expression: Expression, events: Sequence[Event], ticks: Iterable[int] | None = None, reacts: bool = False
+    expression: Expression, trace: Observation, setting: Setting = Setting(), until: int = 0
 ) -> list[Row]:
-    """What the definitions find."""
-    observation = observed(expression, events, ticks)
-    found = (reactions if reacts else instances)(expression, observation)
+    """What the definitions find, if observation goes on at least `until` a time: until then what is periodic does, too."""
+    observation = _observation(expression, trace, setting, until)
+    return _rows((reactions if setting.reacts else instances)(expression, observation))
+
+
+def online(expression: Expression, trace: Observation, setting: Setting = Setting()) -> list[Row]:
+    """What the online evaluation finds."""
+    return _rows(evaluate(expression, _observation(expression, trace, setting, 0)))
+
+
+def _rows(found: Iterable[Instance]) -> list[Row]:
     return sorted(((i.time, i.start, tuple(map(_leaf, i.leaves()))) for i in found), key=repr)
 
 
@@ -39,57 +58,49 @@ def _leaf(leaf: Instance) -> object:
 
 def detected(
     expression: Expression,
-    events: Sequence[Event],
-    ticks: Iterable[int] | None = None,
-    reacts: bool = False,
-    cuts: Sequence[int] = (),
-) -> list[Row]:
-    """What the kernel finds, in batches that end after so many events each; the state in between is bytes."""
-    given = None if ticks is None else sorted(set(ticks))
-    clock = [Event(f"tick.{t}", frozenset({TICK}), Interval(t, t)) for t in given or ()]
-    plan_of = compile_profiles([Wanted("p", expression, None if given is None else TICK, reacts)])
-    rows = sorted([*events, *clock], key=lambda event: (event.interval.end, TICK in event.types))
-    state, found = states.initial(plan_of.plan), []
-    bounds = [0, *sorted(cuts), len(rows)]
-    for first, stop in pairwise(bounds):
-        part, last = rows[first:stop], stop == len(rows)
-        until = FOREVER if last else rows[stop].interval.end - 1
-        result = feed(plan_of.plan, state, batch(plan_of, part, first), until, keep=not last)
-        found += read(result)
-        if not last:
-            state = states.from_bytes(states.to_bytes(result.state))
-        if last:
-            break
-    return sorted(found, key=repr)
+    traces: Sequence[Observation],
+    setting: Setting = Setting(),
+    *,
+    piecewise: bool = False,
+) -> list[list[Row]]:
+    """What the kernel finds in each trace, at once or one moment at a time, with the state as bytes in between."""
+    wanted = Wanted("p", expression, TICK if setting.given_ticks else None, setting.reacts)
+    compiled = compile_profiles([wanted])
+    rows = [event for key, trace in enumerate(traces) for event in _events(trace, key, setting)]
+    rows.sort(key=lambda event: (event.interval.end, TICK in event.types))
+    events = {number: replace(event, id=number) for number, event in enumerate(rows)}
+    times = sorted({event.interval.end for event in rows})
+    found: list[list[Row]] = [[] for _ in traces]
+    state = states.initial(compiled.plan)
+    for part in [[time] for time in times[:-1]] + [times[-1:]] if piecewise else [times]:
+        chosen = {n: e for n, e in events.items() if e.interval.end in part}
+        last = part == times or part == times[-1:]
+        result = feed(compiled.plan, state, batch_of(compiled, chosen), FOREVER if last else part[-1])
+        _read(result, rows, found)
+        assert result.state is not None
+        state = states.from_bytes(states.to_bytes(result.state))
+    return [sorted(own, key=repr) for own in found]
 
 
-def batch(compiled, events: Sequence[Event], first: int) -> Batch:
-    """Events as a batch; all have one key."""
-    bits = np.zeros((len(events), compiled.plan.words), np.uint64)
-    for bit, test in compiled.tests:
-        for row, event in enumerate(events):
-            if holds(test, event):
-                bits[row, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
-    return Batch(
-        pa.table({"id": pa.array([str(event.id) for event in events], pa.string())}),
-        [],
-        np.array([event.interval.start for event in events], np.int64),
-        np.array([event.interval.end for event in events], np.int64),
-        np.arange(first, first + len(events)),
-        bits,
-        [],
-    )
+def _events(trace: Observation, key: int, setting: Setting) -> list[Event]:
+    clock = trace.ticks if setting.given_ticks else ()
+    ticks = [Event(f"tick.{t}", frozenset({TICK}), Interval(t, t)) for t in clock]
+    return [replace(event, key=key) for event in (*trace.events, *ticks)]
 
 
-def read(result) -> list[Row]:
-    """The matches of the only detector of a result."""
+def last_pause(traces: Sequence[Observation], setting: Setting) -> int:
+    """How far time has advanced when the last moment of all traces is fed on its own."""
+    rows = (e for key, trace in enumerate(traces) for e in _events(trace, key, setting))
+    return [0, 0, *sorted({event.interval.end for event in rows})][-2]
+
+
+def _read(result, rows: Sequence[Event], found: list[list[Row]]) -> None:
     matches, names = result.matches[0], ("after", "at", "every", "tick")
-    ids = result.events.column("id").to_pylist()
-    rows = []
+    handles = result.events.column("handle").to_pylist()
     for number in range(len(matches.key)):
         leaves: list[object] = []
         for at in range(int(matches.offsets[number]), int(matches.offsets[number + 1])):
             ref, role = int(matches.refs[at]), int(matches.roles[at])
-            leaves.append(ids[ref] if role >= 0 else (names[-1 - role], int(matches.times[at])))
-        rows.append((int(matches.end[number]), int(matches.start[number]), tuple(leaves)))
-    return rows
+            leaves.append(rows[handles[ref]].id if role >= 0 else (names[-1 - role], int(matches.times[at])))
+        (key,) = result.keys.value(matches.key[number])
+        found[key].append((int(matches.end[number]), int(matches.start[number]), tuple(leaves)))

@@ -94,7 +94,6 @@ META_ENS = Language(
     family="pairs",
     parse="tocsin.languages.meta_ens:read",
     show="tocsin.languages.meta_ens:show",
-    endings=(".ens",),
     options="tocsin.languages.meta_ens.options:Units",
     called="a profile",
     selects=False,
