@@ -217,3 +217,21 @@ def test_an_option_that_does_not_apply_is_refused(language: str, option: dict[st
     name = next(iter(option.get("options", option)))  # type: ignore[call-overload]
     with pytest.raises(InputError, match=name):
         tocsin.explain("a", language, **option)  # type: ignore[arg-type]  # of several types, on purpose
+
+
+# Pairs
+
+
+def test_a_profile_says_what_it_needs_and_when_its_clock_ticks() -> None:
+    found = tocsin.explain("(Door ; !(Temp(temp > 3))_5min)_5min{consume=delete}", language="meta-ens")
+    (tree,) = found.trees
+    assert _outline(tree) == ("sequence", ["primitive", ("negation", ["primitive"])])
+    assert found.parts(Needs) == (Needs({"Door": {}, "Temp": {"temp": "float"}}),)
+    assert "5min after Door" in str(found)
+    assert found.warnings == ()
+
+
+def test_a_profile_that_forgets_nothing_is_warned_about() -> None:
+    report = tocsin.check("(a ; b){consume=keep}", language="meta-ens")
+    assert [one.code for one in report.findings] == ["unbounded-state"]
+    assert report.examined[0].counts == {"operators": 1, "classes of events": 2, "nodes": 3}

@@ -120,7 +120,9 @@ def _composition(expression: Composition) -> str:
         else:
             text = _prefix(expression, how)
     if isinstance(expression, Ordered) and expression.without is not None:
-        parameters.append(f"without={show_expression(expression.without)}")
+        absent = show_expression(expression.without)
+        # The sign of a simultaneity begins as the one before it ends.
+        parameters.append(f"without=({absent})" if absent.startswith("=") else f"without={absent}")
     if isinstance(expression, Simultaneity) and expression.tolerance:
         parameters.append(f"tolerance={_duration(expression.tolerance)}")
     suffix = "{" + ", ".join(parameters) + "}" if parameters else ""
