@@ -16,6 +16,7 @@ _DOORS = {
     "counting": "tocsin.runtime.kernels.tokens.counting.memory",
     "first_last": "tocsin.runtime.kernels.tokens.first_last.memory",
     "groups": "tocsin.runtime.kernels.tokens.groups.memory",
+    "two_classes": "tocsin.runtime.kernels.pairs.two_classes.memory",
     "pairs": "tocsin.runtime.kernels.pairs.memory",
     "single": "tocsin.runtime.kernels.tokens.single.memory",
 }
