@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tocsin.bench.events import Columns
+from tocsin.bench.pairs_oracle import pairs
 from tocsin.bench.workloads import Threshold, Workload
 
 Array = np.ndarray[Any, Any]
@@ -32,6 +33,8 @@ class _Starts(NamedTuple):
 
 def answer(workload: Workload, window: int, events: Columns) -> Answer:
     """The result that every engine must find, for a window in milliseconds."""
+    if workload.family == "pairs":
+        return Answer(*pairs(workload, window, events))
     places = {name: np.flatnonzero(events.is_type(name)) for name in "ABC"}
     if workload.shape == "abc_any":
         return _every_triple(events, places, window)

@@ -1,4 +1,4 @@
-"""The workloads: each in words, as patterns of the core language, and the columns it needs.
+"""The workloads: each in words, as patterns of the plain language of a family, and the columns it needs.
 
 A window of a minute means that a match's last event comes less than 60,000 ms after its first; a timer also ends matches
 at the very moment it runs out, so it is set a millisecond shorter. Matches are within a key, and do not overlap unless
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 
 from tocsin.errors import InputError, did_you_mean
 
@@ -31,8 +32,11 @@ class Workload:
     """A pattern or several over the same events.
 
     Args:
-        shape: the kind of pattern, for engines with queries of their own: `abc`, `abc_any`, `all_three`, `ac_without_b`.
-        selection: which matches are wanted: `leftmost` and then past it, `next` for every start, `any` for all ways.
+        shape: the kind of pattern, for engines with queries of their own: `abc`, `abc_any`, `all_three`, `ac_without_b`, and
+            `sequence` and `conjunction` of A and B in the event algebra.
+        selection: which matches are wanted: `leftmost` and then past it, `next` for every start, `any` for all ways; of the
+            event algebra the duplicates and the consumption.
+        family: in whose plain language the text is.
         windowed: whether the first and the last event have to be close together.
         counted: whether only the number of matches is wanted.
         thresholds: one pattern for each.
@@ -46,9 +50,10 @@ class Workload:
     windowed: bool = True
     counted: bool = False
     thresholds: tuple[Threshold, ...] = (Threshold(),)
+    family: str = "tokens"
 
     def patterns(self, window: int = MINUTE) -> Mapping[str, str]:
-        """The patterns in the core language by name, for a window in milliseconds."""
+        """The patterns by name, for a window in milliseconds."""
         return {
             f"p{number}": self.text.replace("WINDOW", f"{window - 1}ms")
             .replace("A_LEAST", f"{one.a:g}")
@@ -107,7 +112,22 @@ _SAID: tuple[Workload, ...] = (
         thresholds=tuple(Threshold(10 * (i % 10), 10 * (i // 10)) for i in range(THRESHOLDS)),
     ),
 )
-WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in _SAID}
+_BETWEEN = {"sequence": ";", "conjunction": ","}
+DUPLICATES = ("first", "last", "all")
+CONSUMPTION = ("keep", "delete", "delete_reapply")
+# Pairs of the event algebra: each operator with every duplicates mode and every consumption mode.
+PAIRS: tuple[Workload, ...] = tuple(
+    Workload(
+        f"P_{shape}_{duplicates}_{consumption}",
+        f"{shape} of A and B, {duplicates} duplicates, {consumption.replace('_', ' & ')}",
+        shape,
+        f"{duplicates} {consumption}",
+        f"(A {_BETWEEN[shape]} B)_WINDOW{{z={duplicates}, w={duplicates}, consume={consumption}}}",
+        family="pairs",
+    )
+    for shape, duplicates, consumption in product(_BETWEEN, DUPLICATES, CONSUMPTION)
+)
+WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (*_SAID, *PAIRS)}
 USUAL = ("W1", "W3", "W4")
 """The workloads that are measured if none is named."""
 

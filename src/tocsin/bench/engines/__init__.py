@@ -48,6 +48,8 @@ def _without_flink() -> str | None:
 
 
 def _too_many(workload: Workload) -> str | None:
+    if workload.family != "tokens":
+        return "its SQL knows no consumption of events"
     return (
         "one query a pattern, so more than 100 tell nothing new" if len(workload.thresholds) > 100 else None
     )
@@ -60,6 +62,8 @@ def _no_asof(workload: Workload) -> str | None:
 
 
 def _no_flink(workload: Workload) -> str | None:
+    if workload.family != "tokens":
+        return "its MATCH_RECOGNIZE knows no consumption of events"
     if workload.shape == "abc_any":
         return "its MATCH_RECOGNIZE has no skip till any match"
     return "one query a pattern, at the speed of one each" if len(workload.thresholds) > 1 else None

@@ -16,11 +16,12 @@ import pyarrow as pa
 from tocsin.algebra.predicate import Attribute, Compare, Filter, Literal
 from tocsin.algebra.tokens.selection import COUNT
 from tocsin.automata.detection_plan import BitTest, Compiled
-from tocsin.automata.tokens.compile import compile
 from tocsin.bench.events import Columns, SortedEvents
 from tocsin.bench.job import Found, Job, Round
+from tocsin.compile.family import KnownEvents
+from tocsin.compile.plan_texts import named_texts, plan_texts
 from tocsin.events import Catalog
-from tocsin.languages.registry import parse
+from tocsin.languages.registry import plain_language
 from tocsin.runtime.batch.partition import SLICE, batch_of
 from tocsin.runtime.feed import Result, feed
 from tocsin.runtime.moments import FOREVER
@@ -43,7 +44,8 @@ def prepare(job: Job) -> Round:
     """Compile the patterns and evaluate their predicates on single events, as Spark does before the kernels run."""
     catalog = Catalog(common={"key": "number", "ts": "number", "v": "number"})
     named = job.workload.patterns(job.window)
-    compiled = compile([parse(text, catalog=catalog, name=name) for name, text in named.items()])
+    texts = named_texts(named, plain_language(job.workload.family))
+    compiled = plan_texts(texts, KnownEvents(catalog=catalog)).compiled
     plan, keys = compiled.plan, int(job.keys > 1)
     slices = list(_slices(_table(compiled, SortedEvents(Path(job.path)).columns), keyed=job.keys > 1))
 

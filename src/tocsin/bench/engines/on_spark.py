@@ -28,13 +28,17 @@ def prepare(job: Job) -> Round:
 
 def _detect(spark: Session, job: Job) -> Any:
     # Imported here: Spark's own sort loads nothing that detects.
+    from tocsin.languages.registry import plain_language
     from tocsin.spark.detect import detect
     from tocsin.spark.options import Columns, Run
 
     patterns = job.workload.patterns(job.window)
     report = ["variables"] if job.workload.counted else ["start", "end"]
     columns = Columns(time_unit="ms", attributes=[], report=report)
-    common: dict[str, Any] = {"time": "ts", "type": "type", "key": "key" if job.keys > 1 else None}
+    common: dict[str, Any] = {
+        **{"time": "ts", "type": "type", "key": "key" if job.keys > 1 else None},
+        "language": plain_language(job.workload.family).name,
+    }
     if job.engine == "tocsin-parquet":
         matches = detect(job.path, patterns, columns, Run(spark=spark), **common)
     else:
