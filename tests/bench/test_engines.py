@@ -14,7 +14,7 @@ from tocsin.bench.events import EventSet, SortedEvents, parquet_file
 from tocsin.bench.job import Found, Job
 from tocsin.bench.oracle import answer
 from tocsin.bench.peers import flink_python
-from tocsin.bench.workloads import WORKLOADS, workload
+from tocsin.bench.workloads import PAIRS, WORKLOADS, workload
 
 ALL = [*WORKLOADS, "many_5"]
 
@@ -71,7 +71,9 @@ def test_engines_say_what_they_cannot_do() -> None:
     }
     anymatch = {"W1_anymatch", "W1_allmatches"}
     flink = {(name, one) for name in ("flink", "flink-streaming") for one in (*anymatch, "W6", "many_5")}
-    assert unable == flink | {("duckdb-asof", one) for one in anymatch}
+    peers = ("duckdb", "duckdb-asof", "flink", "flink-streaming")
+    pairs = {(name, one.name) for name in peers for one in PAIRS}
+    assert unable == flink | pairs | {("duckdb-asof", one) for one in anymatch}
 
 
 def test_the_windows_and_the_choice_of_matches_reach_flink() -> None:

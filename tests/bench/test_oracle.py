@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from tocsin.algebra.pairs.observation import Observation
+from tocsin.algebra.pairs.semantics import instances
 from tocsin.algebra.tokens.semantics import detect
 from tocsin.bench.events import Columns, EventSet, SortedEvents, parquet_file
 from tocsin.bench.oracle import Answer, answer
-from tocsin.bench.workloads import MINUTE, UNSUPPORTED, WORKLOADS, Workload, many, workload
+from tocsin.bench.workloads import MINUTE, PAIRS, UNSUPPORTED, WORKLOADS, Workload, many, workload
 from tocsin.errors import InputError
 from tocsin.events import Event, Interval
-from tocsin.languages.registry import parse
+from tocsin.languages.registry import parse, plain_language
 
 # 200,000 events without a key: what Flink, DuckDB, Siddhi, Spark and numba found, as far as each can say the workload.
 # None where no sum was compared.
@@ -46,7 +48,7 @@ def test_what_other_engines_agreed_on(name: str, events: Columns) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("window", [10_000, 60_000, 1_000_000])
-@pytest.mark.parametrize("name", [*WORKLOADS, "many_3"])
+@pytest.mark.parametrize("name", [*(one.name for one in WORKLOADS.values() if one not in PAIRS), "many_3"])
 def test_what_the_patterns_mean(name: str, window: int, tmp_path: Path) -> None:
     """The reference runs the very texts that are measured. Few types, so that there is much to find."""
     shares = (("A", 3.0), ("B", 2.0), ("C", 2.0), ("D", 1.0))
@@ -62,20 +64,40 @@ def test_what_the_patterns_mean(name: str, window: int, tmp_path: Path) -> None:
     assert wanted.counted or found.span_sum == meant.span_sum
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("wanted", PAIRS, ids=lambda one: one.name)
+def test_what_pairs_mean(wanted: Workload, tmp_path: Path) -> None:
+    path = parquet_file(EventSet(150, 3, shares=(("A", 3.0), ("B", 2.0), ("D", 1.0))), tmp_path)
+    columns = SortedEvents(path).columns
+    (text,) = wanted.patterns(60_000).values()
+    expression = parse(text, plain_language(wanted.family)).expression
+    meant = []
+    for key in sorted(set(columns.key.tolist())):
+        trace = _trace(columns, (columns.key == key).nonzero()[0].tolist())
+        meant += instances(expression, Observation.of(trace))
+    found = answer(wanted, 60_000, columns)
+    assert found.matches == len(meant) > 0
+    assert found.span_sum == sum(one.time - one.start for one in meant) // 1_000
+
+
+def _trace(columns: Columns, rows: list[int]) -> list[Event]:
+    return [
+        Event(
+            row,
+            frozenset({columns.names[columns.code[row]]}),
+            Interval(*(int(columns.time[row]) * 1_000,) * 2),
+            {"v": float(columns.value[row])},
+        )
+        for row in rows
+    ]
+
+
 def _meant(wanted: Workload, window: int, columns: Columns) -> Answer:
     matches = spans = 0
     texts = list(wanted.patterns(window).values())
     for key in sorted(set(columns.key.tolist())):
         rows = (columns.key == key).nonzero()[0].tolist()
-        trace = [
-            Event(
-                row,
-                frozenset({columns.names[columns.code[row]]}),
-                Interval(*(int(columns.time[row]) * 1_000,) * 2),
-                {"v": float(columns.value[row])},
-            )
-            for row in rows
-        ]
+        trace = _trace(columns, rows)
         for text in texts:
             for composite in detect(parse(text), trace):
                 if wanted.counted:

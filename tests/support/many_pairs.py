@@ -6,6 +6,7 @@ and of the parameters of trace views.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from random import Random
 
@@ -46,9 +47,18 @@ def differences(seed: int) -> list[str]:
             else combination(seed * PATTERNS + number, random)
         )
         setting = Setting(random.random() < 0.7, random.random() < 0.2)
-        traces = [nested_observation(random) for _ in range(TRACES)]
+        traces = [_several_types(nested_observation(random), random) for _ in range(TRACES)]
         wrong += differing(expression, traces, setting)
     return wrong
+
+
+def _several_types(trace: Observation, random: Random) -> Observation:
+    """The trace; in one of four some events belong to two classes."""
+    if random.random() < 0.75:
+        return trace
+    both = frozenset("ab")
+    events = (replace(event, types=both) if random.random() < 0.3 else event for event in trace.events)
+    return replace(trace, events=tuple(events))
 
 
 def combination(number: int, random: Random) -> Expression:

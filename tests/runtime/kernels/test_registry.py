@@ -47,5 +47,5 @@ def test_a_table_is_walked() -> None:
 
 
 def test_a_memory_of_no_kernel_is_refused() -> None:
-    with pytest.raises(InputError, match=r"checkpoint-damaged: .*'pairs', which does not exist"):
-        kernel_named("pairs")
+    with pytest.raises(InputError, match=r"checkpoint-damaged: .*'preference', which does not exist"):
+        kernel_named("preference")
