@@ -31,10 +31,12 @@ def add_parser(subparsers: Any) -> None:
 def run(_: argparse.Namespace) -> int:
     """Compile what is not compiled yet."""
     from tocsin.automata.execute import warm
+    from tocsin.automata.pairs.execute import warm as warm_pairs
     from tocsin.spark.warm import rehearse
 
     began = time.monotonic()
     warm()
+    warm_pairs()
     rehearse()
     print(f"the kernels are compiled ({time.monotonic() - began:.1f} s)")
     return 0

@@ -1,7 +1,5 @@
 """Detect a profile in this process, on the kernel that Spark's workers run.
 
->>> from tocsin.algebra.pairs.operators import sequence
->>> from tocsin.events import Interval
 >>> events = [Event(id, frozenset({id[0]}), Interval(t, t)) for id, t in (("a.1", 1), ("a.2", 2), ("b.1", 3))]
 >>> [[part.id for part in match.parts] for match in detect(Wanted("p", sequence("a", "b", within=1)), events)]
 [['a.2', 'b.1']]
@@ -12,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from tocsin.algebra.pairs.operators import sequence
 from tocsin.automata.execute import batch_of
 from tocsin.automata.pairs.compile import Wanted, compile_profiles
-from tocsin.events import Event
+from tocsin.events import Event, Interval
 from tocsin.runtime import feed as runtime
 from tocsin.runtime import state as states
 from tocsin.runtime.moments import FOREVER
@@ -39,6 +38,13 @@ class Match(NamedTuple):
 def detect(wanted: Wanted, events: Iterable[Event], until: int = FOREVER) -> list[Match]:
     """The instances of an expression in events of one key, in the order in which they are decided."""
     return Session(wanted).feed(events, until)
+
+
+def warm() -> None:
+    """Compile the kernels of the family, or load them from the cache."""
+    events = [Event(n, frozenset({"ab"[n]}), Interval(n, n)) for n in range(2)]
+    for how in ({"consumption": "delete"}, {}):
+        detect(Wanted("", sequence("a", "b", within=9, **how)), events)  # type: ignore[arg-type]  # the words of its parameters
 
 
 class Session:
