@@ -682,3 +682,8 @@ def test_a_selection_that_cannot_be_is_refused(
     told(service, "[Door][Seen]", name="Base")
     with pytest.raises((InputError, PatternErrors), match=code):
         service.subscribe(expression, print, options=SubscriptionOptions(**options))
+
+
+def test_profiles_of_the_event_algebra_are_not_subscribed_to() -> None:
+    with pytest.raises(InputError, match="no-service: .* is for profiles"):
+        Service().subscribe("(a ; b)_5", print, language="meta-ens")

@@ -90,9 +90,10 @@ def read_request(
     ('Temp', 'best-effort')
     """
     own = language_named(language)
-    if own.sends:
+    if own.value_type is not Subscription:
         hint = "subscribe to a pattern of a language that reports matches"
-        raise InputError("no-service", f"a service detects patterns; {own.title} sends events", hint=hint)
+        writes = "sends events" if own.sends else f"is for {own.called.removeprefix('a ')}s"
+        raise InputError("no-service", f"a service detects patterns; {own.title} {writes}", hint=hint)
     interpretation, selection = (
         own.options_of(options.interpretation),
         selection_of(own, options.matches, options.take),

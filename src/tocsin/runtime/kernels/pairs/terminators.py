@@ -129,6 +129,9 @@ def _end_matches(run, node, terminator_operand, inst):  # type: ignore[no-untype
     heap, nodes = run.heap, run.nodes
     first = nodes[node, LIST]
     operands = nodes[node, CHILD_STOP] - nodes[node, CHILD]
+    for operand in range(operands):
+        if operand != terminator_operand and size(heap, list_of(run, node, operand, AVAILABLE)) == 0:
+            return 0
     clear(heap, first + GONE)
     heap.counts[STAMP] += 1
     found, level = 0, 0
