@@ -170,6 +170,11 @@ def run(rows, moves, wants, begun, before):  # type: ignore[no-untyped-def]
     new_roots = np.empty((64 if keep else 1, 2), np.int64)
     new_log = np.empty((64 if keep else 1, LOG_WIDTH), np.int64)
     for key in range(keys):
+        row, stop = offsets[key], offsets[key + 1]
+        while row < stop and letters[signature[row]] == 0:
+            row += 1
+        if row == stop and not keep:
+            continue
         begin, first, length = begun[key], 0, log_at[key + 1] - log_at[key]
         counts[LINKS] = link_at[key + 1] - link_at[key]
         if counts[LINKS] > len(links):
@@ -194,7 +199,6 @@ def run(rows, moves, wants, begun, before):  # type: ignore[no-untyped-def]
         if length:
             times, front, forks = read_back(log[:length], moves, places)
             counts[STEPS] += len(forks)
-        row, stop = offsets[key], offsets[key + 1]
         fresh, moment = False, np.int64(0)  # whether something took an event of this moment
         while row < stop or (fresh and keep):
             over = row == stop
