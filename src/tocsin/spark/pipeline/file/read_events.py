@@ -1,4 +1,4 @@
-"""Reads the `[event.NAME]` and `[set]` tables of a pipeline file."""
+"""Read the `[event.NAME]` and `[set]` tables of a pipeline file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PARENT = "extends"  # the one key of [event.NAME] that is no attribute
 
 
 def read_declarations(root: Table, strict: bool | None) -> Declarations:
-    """The declared types, parents first. Unless the file says otherwise, there are no others."""
+    """Return the declared types, parents first. Unless the file says otherwise, there are no others."""
     section = root.table("event")
     tables = {name: section.table(name) for name in section.names()} if section else {}
     found = {name: _event_type(name, table) for name, table in tables.items() if table is not None}
@@ -45,7 +45,7 @@ def _event_type(name: str, table: Table) -> EventType:
 
 
 def _check_attributes(section: Table, types: dict[str, EventType]) -> None:
-    """Types that share an attribute share a column, so they must agree on it. Spark does not look at case."""
+    """Note types that disagree about a shared attribute: it is one column, and Spark ignores case."""
     # Every event has this one: where it comes from.
     first: dict[str, tuple[str, str, str]] = {ORIGIN: (ORIGIN, "string", "of every event")}
     for name, event_type in types.items():
@@ -84,7 +84,7 @@ def _parents_first(section: Table | None, types: dict[str, EventType]) -> tuple[
 
 
 def _loop(name: str, types: dict[str, EventType]) -> list[str]:
-    """The types on the way up from a type, until one comes again; a loop begins and ends with that one."""
+    """Return the loop among the parents of a type, its first type repeated at the end; else all parents after an empty name."""
     way = [name]
     while (parent := types[way[-1]].parent) in types and parent is not None:
         if parent in way:

@@ -1,4 +1,4 @@
-"""Reads the `[[source]]` tables of a pipeline file."""
+"""Read the `[[source]]` tables of a pipeline file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMATS: tuple[SourceFormat, ...] = ("parquet", "jsonl", "csv", "table", *BROKER
 
 
 def read_source(table: Table) -> Source:
-    """One source; a file that is not there is a mistake, too."""
+    """Return a source; note a file that does not exist, too."""
     name = table.name("name", "a source") or ""
     units: tuple[TimeUnit, ...] = get_args(TimeUnit)
     format = table.choice("format", FORMATS)
@@ -50,7 +50,7 @@ def read_source(table: Table) -> Source:
 
 
 def _streaming(table: Table, format: SourceFormat | None) -> tuple[bool, int | None]:
-    """Whether further events may come, and how many files are taken at once."""
+    """Return whether further events may arrive, and how many files a micro-batch takes at most."""
     if format in BROKERS:
         if table.flag("stream") is False:
             table.note("bad-value", "a broker is always a stream", "stream", "leave stream out", value=True)
@@ -93,7 +93,7 @@ def _location(table: Table, format: SourceFormat | None) -> str:
 
 
 def resolved(table: Table, path: str, key: str = "path") -> str:
-    """A path of the file as an absolute one; a scheme, such as s3://, stays. One that no file can have is a mistake."""
+    """Return a path of the file as an absolute one, unless it has a scheme such as s3://; note impossible paths."""
     problem = problem_of(path)
     full = "" if problem else whole(path, Path(table.document.file).parent.absolute())
     problem = problem or problem_of(full)

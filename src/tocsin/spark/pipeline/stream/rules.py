@@ -1,4 +1,4 @@
-"""A streaming pipeline whose subscriptions change while it runs: those of its file are what it begins with."""
+"""A streaming pipeline whose subscriptions change while it runs, starting with those of its file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tocsin.spark.stream.stream_options import StreamOptions
 
 
 class Shared(NamedTuple):
-    """What all jobs of a streaming pipeline share."""
+    """The values that all jobs of a streaming pipeline share."""
 
     pipeline: Pipeline
     options: StreamOptions
@@ -40,7 +40,7 @@ class Shared(NamedTuple):
 def plan_with_rules(
     events: DataFrame, folder: str, job: Job, schema: Schema, shared: Shared
 ) -> tuple[RulesPlan, list[Column]]:
-    """What a job whose rules change does with classified events, and the columns that travel to it."""
+    """Plan a job whose rules change; return the plan, and the columns of classified events that travel to it."""
     settings = RuleSettings(
         events.schema,
         event_columns(job),
@@ -73,7 +73,7 @@ def _rule(entry: Entry) -> Rule:
 
 
 def _single(name: str, value: object) -> str:
-    """The value of an option as a rule has it, whose options travel as texts."""
+    """Return the value of an option as text, as the options of rules travel."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str | int | float):
@@ -90,7 +90,7 @@ def later_rules(
     matches: pa.Schema,
     carried: Sequence[str],
 ) -> Later:
-    """How matches of a rule that the file does not name are written: by all sinks that take every subscription."""
+    """Return the routes for a rule that the file does not name: all sinks that take every subscription."""
     everything = {entry.name for entry in pipeline.subscriptions}
     sinks = [
         sink

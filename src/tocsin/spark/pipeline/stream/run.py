@@ -92,7 +92,7 @@ def run_stream(
     stop: Event,
     watchers: Sequence[Watcher],
 ) -> Report:
-    """Follow the sources of a pipeline from its checkpoint on; what is reported is everything since the first run."""
+    """Run the pipeline from its checkpoint on; the report covers everything since the first run."""
     started = time.monotonic()
     storage = Storage(session)
     progress.begin(f"opening {', '.join(source.name for source in pipeline.sources)}")
@@ -162,7 +162,7 @@ def _plan(
     known: Mapping[str, Known],
     shards: int,
 ) -> tuple[DataFrame, Plan]:
-    """The rows of the query, and what is done with those of each micro-batch."""
+    """Return the rows of the query, and the function that processes those of each micro-batch."""
     whole_ids = all(one.whole_ids for one in known.values())
     sources = [open_stream(session, pipeline, source, known[source.name]) for source in pipeline.sources]
     plan, schema = plan_sources(pipeline, sources)
@@ -214,20 +214,20 @@ def _plan(
 
 @dataclass
 class _Gathered:
-    """The columns that leave the one reading of the sources, and the jobs that they are for."""
+    """The columns that leave the single read of the sources, and the jobs they are for."""
 
     columns: list[Column]
     jobs: list[SharedJob] = field(default_factory=list)
     changes: DataFrame | None = None  # of rules
 
     def add(self, columns: Sequence[Column], arriving: ArrivalJob, processor: ShardProcessor) -> None:
-        """Another job, and what travels to it."""
+        """Add a job, and the columns that travel to it."""
         rows = F.struct(*columns).dropFields("unreadable")
         self.columns.append(rows.alias(rows_of(len(self.jobs))))
         self.jobs.append((arriving, processor))
 
     def run(self, events: DataFrame, shards: int, idle: bool) -> DataFrame:
-        """What comes of classified events."""
+        """Run the jobs over classified events, and return their output rows."""
         rows = events.select(*self.columns)
         if self.changes is not None:
             rows = with_changes(rows, self.changes)
@@ -237,7 +237,7 @@ class _Gathered:
 
 
 def _add_job(gathered: _Gathered, events: DataFrame, job: Job, shared: Shared) -> pa.Schema:
-    """Add a job whose patterns stay as they are; the schema of its matches."""
+    """Add a job with fixed patterns; return the schema of its matches."""
     query = Query(
         events,
         event_columns(job),
@@ -256,7 +256,7 @@ def _add_job(gathered: _Gathered, events: DataFrame, job: Job, shared: Shared) -
 
 
 def _tallied(jobs: int) -> list[Column]:
-    """What the tally needs to know of every event."""
+    """Return the columns that the tally needs from every event."""
     columns = ((SOURCE, "source"), (PROBLEM, "problem"), (FILE, "file"), (BLOCK, "block"), (ROW, "row"))
     return [
         *(F.col(name).alias(short) for name, short in (*columns, (TEXT, "text"), (USE, "use"), (END, "end"))),
@@ -265,7 +265,7 @@ def _tallied(jobs: int) -> list[Column]:
 
 
 def _origin(pipeline: Pipeline) -> Column:
-    """The number of the source that an event is from; late ones have to tell."""
+    """Return the number of an event's source, which late events have to report."""
     numbers = [F.when(F.col(SOURCE) == source.name, n) for n, source in enumerate(pipeline.sources)]
     return F.coalesce(*numbers).cast("byte").alias("origin")
 
@@ -293,7 +293,7 @@ def _start(
 
 
 def _follow_to_the_end(query: StreamingQuery, writer: Writer, stop: Event, checkpoint: str) -> None:
-    """Wait until a query ends or is to be stopped, which it is between two micro-batches."""
+    """Wait until a query ends or is asked to stop; it stops between two micro-batches."""
     try:
         while query.isActive and not stop.is_set():
             query.awaitTermination(0.2)  # type: ignore[arg-type]  # parts of a second are fine
@@ -313,7 +313,7 @@ def _follow_to_the_end(query: StreamingQuery, writer: Writer, stop: Event, check
 
 
 def _failed(problem: Exception, checkpoint: str) -> StreamError:
-    """What stopped a stream, as an error of ours."""
+    """Return the failure that stopped a stream as an error of ours."""
     if isinstance(problem, TocsinError):
         return StreamError(problem.code, problem.message, problem.span, problem.hint)
     damage = damage_in(problem, checkpoint)
@@ -330,7 +330,7 @@ def _failed(problem: Exception, checkpoint: str) -> StreamError:
 
 
 def _matches_so_far(pipeline: Pipeline, ledger: Ledger) -> dict[str, int]:
-    """The matches of each subscription since the first start; of changing rules also those that came later."""
+    """Return the number of matches of each subscription since the first start, including rules that were added later."""
     matches = ledger.totals.matches
     named = [entry.name for entry in pipeline.subscriptions]
     came = matches if pipeline.stream is not None and pipeline.stream.rules is not None else ()
