@@ -203,7 +203,7 @@ def _say(count: int, more: bool, words: tuple[str, str]) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it: times in ISO 8601, maps as objects."""
+    """Convert a value to JSON: times in ISO 8601, maps as objects."""
     match value:
         case datetime():
             return value.isoformat()

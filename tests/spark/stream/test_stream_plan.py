@@ -132,7 +132,7 @@ def test_an_event_ahead_stops_a_query_that_keeps_no_late_ones(spark: SparkSessio
         run(detected(spark, tmp_path, "[A]", ahead="30d"), tmp_path)
     assert explain_failure(stopped.value).splitlines() == [
         "event-ahead: event 1 of type A ends at 2100-01-01T00:00:00.000000Z, which is more than 30d ahead of the clock",
-        "hint: see to the clock of its source, allow more with ahead='30d' or ahead='any', "
+        "hint: check the clock of its source, allow more with ahead='30d' or ahead='any', "
         "or say what becomes of such events: late='keep' or late='drop'",
     ]
     (told,) = run(

@@ -1,4 +1,4 @@
-"""How large a machine is after each pass, what is left of it to run, and which events can matter to it."""
+"""The size of a machine after each pass, the machine that runs in the end, and the events that can matter to it."""
 
 from __future__ import annotations
 

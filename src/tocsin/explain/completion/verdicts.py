@@ -30,7 +30,7 @@ from tocsin.languages.language import Context, Language
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is examined: a subscription, an expression without a name, or a machine."""
+    """The subject of a check: a subscription, an expression without a name, or a machine."""
 
     what: str
     name: str
@@ -48,7 +48,7 @@ def parse(own: Language, text: str, options: Any, context: Context) -> Program |
 
 
 def subjects_of(parsed: ParsedText) -> tuple[Subject, ...]:
-    """What there is to examine in a text; an expression without a name gets that of the text.
+    """Return the subjects in a text; an expression without a name gets that of the text.
 
     Refuses a machine that can move for ever without an event.
     """
@@ -83,7 +83,7 @@ def _refuse_endless(machine: Machine) -> None:
 
 
 def report(parsed: ParsedText) -> CheckReport:
-    """Ask everything about each part of a text, and how they stand to each other, with one budget for all."""
+    """Check each part of a text and compare the parts, with one budget for everything."""
     subjects, budget = subjects_of(parsed), Budget()
     interpretation = subjects[0].interpretation if subjects else Interpretation()
     findings, examined, comparable = list[Finding](), list[Examined](), list[Subject]()
@@ -177,7 +177,7 @@ def _machine(subject: Subject) -> Machine:
 
 
 def _does(subject: Subject, trace: Trace) -> str:
-    """What the last event of a trace brings."""
+    """The effect of the last event of a trace."""
     prepared = execute.prepare(_machine(subject))
     configuration, outputs = execute.start(prepared), list[str]()
     for event in trace:

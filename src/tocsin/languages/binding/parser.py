@@ -134,7 +134,7 @@ def _event(text: _Text, start: Token, name: str) -> Expression:
     span = text.reader.span_from(start)
     if not is_name(name):
         hint = "a name has letters, digits and _, and starts with no digit"
-        text.reader.note("bad-name", f"{shortened(name)!r} is no name", span, hint)
+        text.reader.note("bad-name", f"{shortened(name)!r} is not a name", span, hint)
         return Expression(UNREADABLE)
     return Expression(Atom((EventSpec(name, span=span),), span=span))
 

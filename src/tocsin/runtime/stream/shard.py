@@ -203,7 +203,7 @@ def set_aside(job: ShardJob, ahead: pa.Table) -> pa.Table:
             "event-ahead",
             f"event {event['id']} of type {event['type']} ends at {shown(event['end'])}, "
             f"which is more than {job.ahead} ahead of the clock",
-            hint="see to the clock of its source, allow more with ahead='30d' or ahead='any', "
+            hint="check the clock of its source, allow more with ahead='30d' or ahead='any', "
             "or say what becomes of such events: late='keep' or late='drop'",
         )
     return _because(ahead, f"it is more than {job.ahead} ahead of the clock")

@@ -209,7 +209,7 @@ class _Asking:
                 return ("null", self._attribute(name, None)[0])
             case Like(Attribute(name), pattern):
                 if not _is_plain_text(type_at(self.schema, name)):
-                    raise _NoArrowFormError(f"{name!r} is no plain text, and is compared with LIKE")
+                    raise _NoArrowFormError(f"{name!r} is not a plain text, and is compared with LIKE")
                 return self._derived(("like", spelled(self.schema, name), pattern))
             case Compare() | IsNull() | Like() | Unify():
                 raise TypeError(f"{filter} needs more than one event")

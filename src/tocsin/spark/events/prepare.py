@@ -96,7 +96,7 @@ def readable(prepared: DataFrame, unreadable: str, used: Column | None = None) -
 
     Args:
         used: whether a pattern looks at a prepared row. Others that are not events are dropped in any case; but a row
-            without a type is an error, because no pattern can tell whether to look at it.
+            without a type is an error, because it may be relevant to any pattern.
     """
     problem = prepared["unreadable"]
     if unreadable == "drop":

@@ -106,7 +106,7 @@ def read_changes(
     """
     if not folder.is_dir():
         near = [one.name for one in folder.parent.iterdir()] if folder.parent.is_dir() else []
-        hint = did_you_mean(folder.name, near, "give the folder that the query was told to watch")
+        hint = did_you_mean(folder.name, near, "give the folder that the query watches")
         raise InputError("no-file", f"there is no folder {folder}", hint=hint)
     left = tuple(rules)
     found: list[Listed] = []

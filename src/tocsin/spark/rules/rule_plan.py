@@ -122,7 +122,7 @@ class RuledQuery(NamedTuple):
 
 
 class RulesPlan(NamedTuple):
-    """What workers receive for rules that change, the stream of changes, and the schema of the matches."""
+    """The worker job for rules that change, the stream of changes, and the schema of the matches."""
 
     arriving: ArrivalJob
     processor: ShardProcessor

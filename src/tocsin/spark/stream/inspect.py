@@ -43,7 +43,7 @@ def _figures(data: bytes, operator: int, checkpoint: str | Path) -> pa.Table:
 
 
 class KeptState(NamedTuple):
-    """What one shard of a stream keeps: its outlines, and its memories by pace group and bucket."""
+    """The state of one shard of a stream: its outlines, and its memories by pace group and bucket."""
 
     outlines: list[Outline]
     memories: dict[tuple[int, int], bytes]

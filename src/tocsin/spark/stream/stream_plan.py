@@ -71,7 +71,7 @@ def too_far_ahead(end: Column, allowed: int) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class StreamPlan:
-    """What workers receive for a stream with fixed patterns; `stream_query.run_stream` sends it to them."""
+    """The worker job for a stream with fixed patterns, as `stream_query.run_stream` takes it."""
 
     job: ShardJob
     detected: Watched

@@ -9,7 +9,7 @@ from tocsin.spark.pipeline.added_columns import ORIGIN, PREFIX
 from tocsin.spark.pipeline.file.model import Declarations
 from tocsin.spark.pipeline.file.section import Table
 
-PARENT = "extends"  # the one key of [event.NAME] that is no attribute
+PARENT = "extends"  # the one key of [event.NAME] that is not an attribute
 
 
 def read_declarations(root: Table, strict: bool | None) -> Declarations:

@@ -1,6 +1,6 @@
 """Read the `[[subscription]]` tables of a pipeline file, and the rule files that they name.
 
-What a rule file says of itself counts before what the table says for all its files.
+The header of a rule file takes precedence over what the table says for all its files.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _name_of(table: Table, rule: RuleFile) -> str:
         return given
     if not is_name(rule.title):
         hint = "say name: … between two lines --- above its pattern"
-        table.note("bad-name", f"{rule.file} is no name for a subscription", "file", hint, value=True)
+        table.note("bad-name", f"{rule.file} is not a valid name for a subscription", "file", hint, value=True)
     return rule.title
 
 

@@ -66,7 +66,7 @@ def roles(pipeline: Pipeline, source: Source, columns: Types | None) -> Roles:
     """Return the columns that hold time and type of a source's events; those not named are inferred.
 
     Args:
-        columns: the columns of the source, or None if only its rows will tell.
+        columns: the columns of the source, or None if only its rows can show them.
     """
     known = columns if columns is not None else {"time": T.StringType(), "type": T.StringType()}
     named = {"type": source.type, "id": source.id, "source": source.origin}

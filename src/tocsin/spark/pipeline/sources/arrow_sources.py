@@ -143,7 +143,7 @@ def _path(one: Opened, name: str) -> str:
     """Return the path of a column in the files; raise `CannotReadError` if it is not a plain column or field."""
     path = one.paths[name]
     if path not in one.frame.columns and type_at(one.frame.schema, path) is None:
-        raise CannotReadError(f"{path!r} is no plain name of a column")
+        raise CannotReadError(f"{path!r} is not the name of a plain column")
     return path
 
 

@@ -1,6 +1,6 @@
 """Access to the values of a row from any format: a table, a JSON object, a CSV line.
 
-A value that cannot be read is null, and `given` tells it from one that is not there. Nothing here stops a
+A value that cannot be read is null, and `given` distinguishes it from a missing one. Nothing here stops a
 job: every conversion is one of Spark's `try_` kind.
 """
 

@@ -1,7 +1,7 @@
 """Convert composites to events: the matches of one subscription become rows that another reads.
 
 In what that one reports, a composite is replaced by its own constituents, as if both had been one pattern:
-only their `path` tells that they came together.
+only their `path` shows that they came together.
 """
 
 from __future__ import annotations

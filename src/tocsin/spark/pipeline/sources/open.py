@@ -41,7 +41,7 @@ class Opened:
 
     source: Source
     frame: DataFrame
-    columns: Types | None  # by their names after renaming; None if only the rows tell
+    columns: Types | None  # by their names after renaming; None if only the rows show them
     paths: Mapping[str, str]  # the names the columns have in the source
     roles: Roles
     read: int

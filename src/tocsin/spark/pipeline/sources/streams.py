@@ -48,7 +48,7 @@ def look_at(session: SparkSession, pipeline: Pipeline, source: Source) -> Known:
         if opened.roles.id is not None:
             id = text_lines.cells(source, opened.paths).value(opened.roles.id, None, T.StringType())
             read, all_whole, _ = text_lines.measure(lines, id)
-            # Where nothing tells, ids are texts: any will do then.
+            # Without any file, ids are texts: those can hold anything.
             whole = read > 0 and all_whole
         struct = T.StructType([T.StructField(name, type) for name, type in types.items()])
         return Known(struct.json() if types else None, lines.header, whole)

@@ -35,7 +35,7 @@ class Lines:
     header: str | None = None
     names: tuple[str, ...] | None = None  # the fields of a CSV line
     marked: bool = (
-        False  # whether a row without text tells how many lines a block has, see `runtime.stream.tally`
+        False  # whether a row without text holds how many lines a block has, see `runtime.stream.tally`
     )
     messages: bool = False  # whether every row stands for an event, as a message without a value does
 
@@ -71,7 +71,7 @@ def read_lines(session: SparkSession, source: Source) -> Lines:
 def stream_lines(text: DataFrame, source: Source, header: str | None) -> Lines:
     """Return the lines of text files that arrive while a stream runs, with their numbers.
 
-    Further rows tell how many lines there are (see `runtime.stream.tally`).
+    Further rows hold how many lines there are (see `runtime.stream.tally`).
     """
     columns = f"{TEXT} string, {FILE} string, {BLOCK} long, {ROW} long"
     numbered = parse_lines(_placed(text).mapInArrow(number_lines, columns), source, header)

@@ -21,7 +21,7 @@ from tocsin.spark.session.storage import Storage
 from tocsin.spark.stream.damage import reading
 
 _FORMAT = 4
-# Keys of a subscription and of a source that say the same whatever their value, or nothing about the answers.
+# Keys of a subscription and of a source whose value makes no difference to the matches.
 _ASIDE = {
     *("name", "place", "file", "rule", "metadata", "quiet", "deliver"),
     *("max_files", "stream", "limits", "feed"),

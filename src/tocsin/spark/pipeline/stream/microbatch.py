@@ -97,7 +97,7 @@ class Plan:
     late: Target | None
     known: KnownRules
     quiet: QuietState
-    alerts: int = 0  # how many of the latest matches are told in words
+    alerts: int = 0  # how many of the latest matches are reported as text
     later: Later | None = (
         None  # for a rule that came while the stream ran, how its matches are got at and written
     )

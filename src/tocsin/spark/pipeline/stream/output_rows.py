@@ -19,7 +19,7 @@ from tocsin.runtime.stream import tally
 from tocsin.runtime.transport.pack import from_ipc
 
 _COUNTED = (tally.TALLY, tally.BLOCKS, tally.FIGURES, tally.RULES)  # kinds whose tables the driver needs
-_SMALL = 65_536  # bytes of a table that is brought to the driver whatever it holds
+_SMALL = 65_536  # bytes of a table that is always collected to the driver
 
 Opener = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 

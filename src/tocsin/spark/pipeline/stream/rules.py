@@ -77,7 +77,7 @@ def _single(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str | int | float):
-        message = f"the option {name} is no single value, and subscriptions that change have no others"
+        message = f"the option {name} is not a single value, and subscriptions that change take no others"
         raise InputError("bad-option", message, hint="leave it out, or leave out `rules` of [stream]")
     return str(value)
 

@@ -122,15 +122,15 @@ def run_stream(
     progress.done(f"{before_now} so far" if ledger.batches else "from the beginning")
     if len(told) > NAMED:
         progress.begin(f"{counted(len(told), 'subscription')} changed")
-        progress.done("new and changed ones start afresh, others go on")
+        progress.done("new and changed ones start from scratch, others continue")
     for line in told if len(told) <= NAMED else ():
         progress.begin(line)
-        progress.done("others go on" if line.endswith("is gone") else "it starts afresh, others go on")
+        progress.done("others continue" if line.endswith("is gone") else "it starts from scratch, others continue")
 
     def begun(batch: int) -> None:
         progress.begin(f"micro-batch {batch}")
 
-    def tell(seen: Seen) -> None:
+    def report(seen: Seen) -> None:
         progress.batch(seen)
         for change in seen.rules:
             progress.begin(f"{change.get('action', 'change')} {change.get('name', '')}".strip())
@@ -140,7 +140,7 @@ def run_stream(
             watcher(seen)
 
     progress.resume(ledger.totals.sources, _matches_so_far(pipeline, ledger))
-    writer = Writer(replace(plan, alerts=progress.alerts), ledger, stop, tell, begun)
+    writer = Writer(replace(plan, alerts=progress.alerts), ledger, stop, report, begun)
     try:
         _follow_to_the_end(
             _start(session, query_rows, writer, stream, once or stream.once, shards),
