@@ -39,5 +39,5 @@ class Route:
     """The route by which events reach the kernels, and why each faster one was not taken."""
 
     taken: str
-    because: str = ""
-    not_taken: Mapping[str, str] | None = None
+    summary: str
+    not_taken: Mapping[str, str]

@@ -166,6 +166,6 @@ def _sharing(part: Sharing) -> Iterator[Row]:
 
 
 def _route(part: Route) -> Iterator[Row]:
-    yield "taken", part.taken + (f"; because {part.because}" if part.because else "")
-    for route, reason in (part.not_taken or {}).items():
+    yield "taken", f"{part.taken}: {part.summary}"
+    for route, reason in part.not_taken.items():
         yield f"not {route}", reason

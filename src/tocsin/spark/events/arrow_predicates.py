@@ -115,6 +115,17 @@ def lookup_of(query: Query) -> Lookup | Refusal:
     return arrow_predicates(query.compiled, query.catalog, query.schema, query.columns)
 
 
+def lookup_if_many(query: Query) -> Lookup | Refusal:
+    """Return the predicates of a query as they are looked up, or why Spark evaluates them.
+
+    Spark evaluates a few of them: to plan and compile many takes longer than to look them up. It also evaluates
+    predicates that have no Arrow form.
+    """
+    if not are_many(query.compiled):
+        return Refusal("Spark evaluates so few predicates faster itself")
+    return lookup_of(query)
+
+
 def asked_columns(lookup: Lookup, query: Query) -> list[Column]:
     """Return the columns of a table that predicates use, in the form that `runtime.predicates.index` expects."""
     return [_asked_column(operand, query).alias(name) for name, operand in lookup.columns.items()]

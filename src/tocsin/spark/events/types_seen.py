@@ -57,7 +57,7 @@ class TypesSeen:
 
     def _conclude(self, reports: Reports) -> None:
         """Warn of types that never occur, once all tasks of enough stages have reported."""
-        if self._tell is None:
+        if self._warn is None:
             reports.clear()
             return
         counts = Counter(stage for stage, _ in reports)

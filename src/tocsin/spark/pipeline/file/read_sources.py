@@ -59,7 +59,10 @@ def _streaming(table: Table, format: SourceFormat | None) -> tuple[bool, int | N
     stream, files = bool(table.flag("stream")), table.number("max_files", 1)
     if stream and format == "table":
         table.note(
-            "bad-value", "a table cannot be read as a stream", "stream", "stream folders of files: parquet, jsonl, csv"
+            "bad-value",
+            "a table cannot be read as a stream",
+            "stream",
+            "stream folders of files: parquet, jsonl, csv",
         )
     if not stream and "max_files" in table.values:
         table.note("bad-value", "only a stream has max_files", "max_files", "say stream = true")

@@ -73,7 +73,9 @@ def _name_of(table: Table, rule: RuleFile) -> str:
         return given
     if not is_name(rule.title):
         hint = "say name: … between two lines --- above its pattern"
-        table.note("bad-name", f"{rule.file} is not a valid name for a subscription", "file", hint, value=True)
+        table.note(
+            "bad-name", f"{rule.file} is not a valid name for a subscription", "file", hint, value=True
+        )
     return rule.title
 
 

@@ -28,6 +28,7 @@ from tocsin.events import format_timestamp
 from tocsin.languages.rule_file import Metadata
 from tocsin.runtime.stream import tally
 from tocsin.runtime.transport.pack import unpack
+from tocsin.spark.batch.route import Route
 from tocsin.spark.observe.counters import Counters
 from tocsin.spark.observe.few import few
 from tocsin.spark.observe.record import Seen, decided, heard_of, moment, summed
@@ -46,7 +47,7 @@ from tocsin.spark.pipeline.file.model import Pipeline
 from tocsin.spark.pipeline.plan.jobs import Job
 from tocsin.spark.pipeline.report.match_text import first_matches, last_matches
 from tocsin.spark.pipeline.sinks.rule_rows import Rules, in_one_table, with_rules
-from tocsin.spark.pipeline.sinks.stream_targets import Route, Target
+from tocsin.spark.pipeline.sinks.stream_targets import Destination, Target
 from tocsin.spark.pipeline.sinks.write_files import offsets_of, with_lines
 from tocsin.spark.pipeline.sources.composites import carrying
 from tocsin.spark.pipeline.sources.text_files import Split
@@ -82,7 +83,7 @@ class Stopped(Exception):  # noqa: N818  it is no error
     """A stream was asked to stop before a micro-batch began."""
 
 
-Later = Callable[[str], tuple[Found, tuple[Route, ...]]]
+Later = Callable[[str], tuple[Found, tuple[Destination, ...]]]
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ class Plan:
     pipeline: Pipeline
     found: Mapping[str, Found]
     jobs: tuple[Job, ...]
-    routes: tuple[Route, ...]
+    routes: Mapping[str, Route]  # by which the events of each subscription travel
+    destinations: tuple[Destination, ...]
     dead_letters: Target | None
     late: Target | None
     known: KnownRules
@@ -115,7 +117,7 @@ class Writer:
         begun: Callable[[int], None],
     ) -> None:
         self._plan, self._ledger, self._stop, self._told, self._begun = plan, ledger, stop, told, begun
-        self._found, self._routes = dict(plan.found), list(plan.routes)
+        self._found, self._destinations = dict(plan.found), list(plan.destinations)
         self.busy = False
         self.failure: Exception | None = None
         self._latest: tuple[str, ...] = ()
@@ -207,7 +209,7 @@ class Writer:
         for name in rows.names(tally.MATCH):
             if name not in known and self._plan.later is not None:
                 self._found[name], own = self._plan.later(name)
-                self._routes += own
+                self._destinations += own
 
     def _hold_back(
         self, rows: OutputRows, matches: Mapping[str, int], figures: list[dict[str, Any]], batch: int
@@ -242,12 +244,12 @@ class Writer:
         def frame_of(name: str) -> DataFrame | None:
             return self._matches(rows, name, held) if matches.get(name) else None
 
-        for route in self._routes:
-            if route.together:
-                written[route.place] = self._write_together(route, rows, matches, held, batch)
+        for destination in self._destinations:
+            if destination.together:
+                written[destination.place] = self._write_together(destination, rows, matches, held, batch)
             else:
-                (name,) = route.subscriptions
-                written[route.place] = self._write_route(route, frame_of(name), matches[name], batch)
+                (name,) = destination.subscriptions
+                written[destination.place] = self._write_to(destination, frame_of(name), matches[name], batch)
         self._sample(frame_of)
         self._latest = self._alerts(frame_of, matches)
         dead, late = rows.count(tally.DEAD), rows.count(tally.LATE)
@@ -260,33 +262,33 @@ class Writer:
             written[self._plan.pipeline.late.path] = late
         return written
 
-    def _write_route(self, route: Route, frame: DataFrame | None, count: int, batch: int) -> int:
-        (name,) = route.subscriptions
-        if frame is not None and route.sent is not None:
-            frame = sent(frame, route.sent)
+    def _write_to(self, destination: Destination, frame: DataFrame | None, count: int, batch: int) -> int:
+        (name,) = destination.subscriptions
+        if frame is not None and destination.sent is not None:
+            frame = sent(frame, destination.sent)
             count = frame.count()
         elif frame is not None:
             frame = carrying(frame, self._found[name].carried)
-            if route.rules:
+            if destination.rules:
                 frame = with_rules(frame, self._rules([name]))
-        _write_or_clear(route.target, frame, count, batch)
+        _write_or_clear(destination.target, frame, count, batch)
         return count
 
     def _write_together(
         self,
-        route: Route,
+        destination: Destination,
         rows: OutputRows,
         matches: Mapping[str, int],
         held: frozenset[HeldId],
         batch: int,
     ) -> int:
         """Write the matches of several subscriptions to one target."""
-        own = list(self._found) if route.grows else route.subscriptions
+        own = list(self._found) if destination.grows else destination.subscriptions
         names = [name for name in own if matches.get(name)]
         parts = together(rows, {name: self._found[name] for name in names}, held)
         whole = with_rules(in_one_table(parts), self._rules(names)) if parts else None
         count = sum(matches[name] for name in names)
-        _write_or_clear(route.target, whole, count, batch)
+        _write_or_clear(destination.target, whole, count, batch)
         return count
 
     def _rules(self, names: Iterable[str]) -> Rules:

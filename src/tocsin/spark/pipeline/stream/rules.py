@@ -17,7 +17,7 @@ from tocsin.runtime.stream.rule_book import Rule
 from tocsin.spark.pipeline.file.model import Entry, Pipeline
 from tocsin.spark.pipeline.plan.jobs import Job
 from tocsin.spark.pipeline.plan.schema import Schema
-from tocsin.spark.pipeline.sinks.stream_targets import Route, routes_of
+from tocsin.spark.pipeline.sinks.stream_targets import Destination, destinations_of
 from tocsin.spark.pipeline.sources.classify import event_columns
 from tocsin.spark.pipeline.stream.microbatch import Later
 from tocsin.spark.pipeline.stream.reported_rows import Found
@@ -90,7 +90,7 @@ def later_rules(
     matches: pa.Schema,
     carried: Sequence[str],
 ) -> Later:
-    """Return the routes for a rule that the file does not name: all sinks that take every subscription."""
+    """Return the destinations for a rule that the file does not name: all sinks that take every subscription."""
     everything = {entry.name for entry in pipeline.subscriptions}
     sinks = [
         sink
@@ -99,10 +99,10 @@ def later_rules(
     ]
     schema = from_arrow_schema(matches)
 
-    def later(name: str) -> tuple[Found, tuple[Route, ...]]:
+    def later(name: str) -> tuple[Found, tuple[Destination, ...]]:
         entry = replace(pipeline.subscriptions[0], name=name)  # all of them have the same key
         own = (
-            route for sink in sinks for route in routes_of(session, storage, pipeline, sink, entry, (), {})
+            one for sink in sinks for one in destinations_of(session, storage, pipeline, sink, entry, (), {})
         )
         return Found(job, (name,), schema, tuple(carried)), tuple(own)
 

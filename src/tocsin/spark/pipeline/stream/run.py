@@ -24,8 +24,9 @@ from tocsin.errors import StreamError, TocsinError, counted
 from tocsin.runtime.feed import MAX_TOKENS
 from tocsin.runtime.stream.arrivals import ArrivalJob
 from tocsin.runtime.stream.fan_out import flag_of, rows_of
-from tocsin.spark.batch.route import THE_STREAM
+from tocsin.spark.batch.route import Route, route_of_stream
 from tocsin.spark.brokers.kafka import kafka_error
+from tocsin.spark.events.arrow_predicates import Lookup, lookup_if_many
 from tocsin.spark.observe.counters import Counters
 from tocsin.spark.observe.few import NAMED
 from tocsin.spark.observe.record import Seen, Watcher
@@ -46,7 +47,7 @@ from tocsin.spark.pipeline.file.warnings import pipeline_warnings
 from tocsin.spark.pipeline.plan.jobs import Job
 from tocsin.spark.pipeline.report.progress import Progress
 from tocsin.spark.pipeline.report.report import Report
-from tocsin.spark.pipeline.sinks.stream_targets import routes, side_target
+from tocsin.spark.pipeline.sinks.stream_targets import destinations, side_target
 from tocsin.spark.pipeline.sinks.write_files import Written
 from tocsin.spark.pipeline.sources.classify import classify, event_columns
 from tocsin.spark.pipeline.sources.plan_sources import carried_by_all, chosen, plan_sources, unite
@@ -65,7 +66,7 @@ from tocsin.spark.pipeline.stream.microbatch import Later, Plan, Stopped, Writer
 from tocsin.spark.pipeline.stream.quiet_state import QuietState
 from tocsin.spark.pipeline.stream.reported_rows import Found
 from tocsin.spark.pipeline.stream.rules import Shared, later_rules, plan_with_rules
-from tocsin.spark.query import Query
+from tocsin.spark.query import Query, Refusal
 from tocsin.spark.rules.rule_plan import with_changes
 from tocsin.spark.sent import sent_tables
 from tocsin.spark.session.failures import explain_failure
@@ -74,7 +75,7 @@ from tocsin.spark.stream.damage import damage_in
 from tocsin.spark.stream.shard_processor import ShardProcessor
 from tocsin.spark.stream.shared_query import SharedJob, run_jobs
 from tocsin.spark.stream.stream_options import StreamOptions
-from tocsin.spark.stream.stream_plan import StreamQuery, lookup_for, stream_plan, travelling_columns
+from tocsin.spark.stream.stream_plan import StreamQuery, stream_plan, travelling_columns
 from tocsin.spark.stream.stream_query import with_heartbeats
 
 _PARTITIONS = "spark.sql.shuffle.partitions"
@@ -111,9 +112,9 @@ def run_stream(
         for target in (plan.dead_letters, plan.late):
             if target is not None:
                 target.begin()
-    for route in plan.routes:
-        if before is None or not any(name in before.subscriptions for name in route.subscriptions):
-            route.target.begin()
+    for destination in plan.destinations:
+        if before is None or not any(name in before.subscriptions for name in destination.subscriptions):
+            destination.target.begin()
     if before is None or told:
         write_description(storage, stream.checkpoint, now)
     with of_pipeline(pipeline):
@@ -125,7 +126,9 @@ def run_stream(
         progress.done("new and changed ones start from scratch, others continue")
     for line in told if len(told) <= NAMED else ():
         progress.begin(line)
-        progress.done("others continue" if line.endswith("is gone") else "it starts from scratch, others continue")
+        progress.done(
+            "others continue" if line.endswith("is gone") else "it starts from scratch, others continue"
+        )
 
     def begun(batch: int) -> None:
         progress.begin(f"micro-batch {batch}")
@@ -151,7 +154,7 @@ def run_stream(
     except (PySparkException, Py4JError) as problem:
         # What is wrong with a checkpoint may already keep a query from starting.
         raise _failed(problem, stream.checkpoint) from problem
-    return _report(pipeline, ledger, writer, time.monotonic() - started)
+    return _report(plan, ledger, writer, time.monotonic() - started)
 
 
 def _plan(
@@ -182,17 +185,20 @@ def _plan(
     )
     shared = Shared(pipeline, options, carried, limit, _origin(pipeline))
     found: dict[str, Found] = {}
+    taken: dict[str, Route] = {}
     later: Later | None = None
     gathered = _Gathered(_tallied(len(plan.jobs)))
     for job in plan.jobs:
         if stream.rules is not None:
+            lookup = None
             ruled, columns = plan_with_rules(events, stream.rules, job, schema, shared)
             gathered.add(columns, ruled.arriving, ruled.processor)
             gathered.changes = ruled.changes
             schema_of_matches = ruled.matches
             later = later_rules(session, storage, pipeline, job, schema_of_matches, carried)
         else:
-            schema_of_matches = _add_job(gathered, events, job, shared)
+            schema_of_matches, lookup = _add_job(gathered, events, job, shared)
+        taken |= dict.fromkeys(job.names, route_of_stream(lookup))
         matches = from_arrow_schema(schema_of_matches)
         for name, patterns in job.patterns.items():
             found[name] = Found(job, tuple(patterns), matches, chosen(pipeline, name, schema))
@@ -202,7 +208,8 @@ def _plan(
         pipeline,
         {entry.name: found[entry.name] for entry in pipeline.subscriptions},
         plan.jobs,
-        routes(session, storage, pipeline, sent, plan.kinds),
+        taken,
+        destinations(session, storage, pipeline, sent, plan.kinds),
         None if letters is None else side_target(storage, letters),
         None if late is None else side_target(storage, late),
         KnownRules(storage, pipeline),
@@ -236,8 +243,10 @@ class _Gathered:
         return run_jobs(rows, self.jobs, shards, DEAD)
 
 
-def _add_job(gathered: _Gathered, events: DataFrame, job: Job, shared: Shared) -> pa.Schema:
-    """Add a job with fixed patterns; return the schema of its matches."""
+def _add_job(
+    gathered: _Gathered, events: DataFrame, job: Job, shared: Shared
+) -> tuple[pa.Schema, Lookup | Refusal]:
+    """Add a job with fixed patterns; return the schema of its matches, and how its predicates are looked up."""
     query = Query(
         events,
         event_columns(job),
@@ -248,11 +257,12 @@ def _add_job(gathered: _Gathered, events: DataFrame, job: Job, shared: Shared) -
         detections=job.detections,
     )
     asked = StreamQuery(query, shared.options, (shared.origin,))
-    lookup = lookup_for(query)
+    found = lookup_if_many(query)
+    lookup = None if isinstance(found, Refusal) else found
     travelling = travelling_columns(asked, lookup)
     detected = stream_plan(asked, lookup)
     gathered.add(travelling, detected.arriving, ShardProcessor(detected.job, detected.detected))
-    return detected.matches
+    return detected.matches, found
 
 
 def _tallied(jobs: int) -> list[Column]:
@@ -337,10 +347,9 @@ def _matches_so_far(pipeline: Pipeline, ledger: Ledger) -> dict[str, int]:
     return {name: matches.get(name, 0) for name in dict.fromkeys([*named, *came])}
 
 
-def _report(pipeline: Pipeline, ledger: Ledger, writer: Writer, seconds: float) -> Report:
-    totals = ledger.totals
+def _report(plan: Plan, ledger: Ledger, writer: Writer, seconds: float) -> Report:
+    pipeline, totals = plan.pipeline, ledger.totals
     nothing = Counters(0, 0, 0, 0, 0)
-    named = [entry.name for entry in pipeline.subscriptions]
     return Report(
         pipeline.name,
         _matches_so_far(pipeline, ledger),
@@ -352,7 +361,7 @@ def _report(pipeline: Pipeline, ledger: Ledger, writer: Writer, seconds: float) 
         seconds,
         tuple(str(warning) for warning in pipeline_warnings(pipeline)),
         batches=ledger.batches,
-        routes=dict.fromkeys(named, THE_STREAM),
+        routes=plan.routes,
         held={entry.name: 0 for entry in pipeline.subscriptions if entry.quiet is not None}
         | dict(totals.held),
     )
