@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tocsin.errors import InputError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from tocsin.spark.options import Columns
 
 
@@ -43,7 +41,7 @@ class EventFile(NamedTuple):
     path: str
     format: str
 
-    def opened(self, session: SparkSession) -> Any:
+    def opened(self, session: Any) -> Any:
         """Return the events as `tocsin.detect` takes them: Parquet by its path, other files as a table."""
         # Imported here, because it loads Spark.
         from tocsin.spark.events.event_files import read_file

@@ -14,9 +14,9 @@ from tocsin.algebra.completion.output import Constant, Emit, FieldOf, Forward, M
 from tocsin.automata.completion.alphabet import alphabet_of
 from tocsin.automata.completion.compile import simplify
 from tocsin.automata.completion.construct import construct
-from tocsin.automata.completion.execute import Prepared, enabled, prepare, react, start, users_of
 from tocsin.automata.completion.passes.compose import compose
 from tocsin.automata.completion.passes.decompose import decompose
+from tocsin.automata.completion.simulate import Prepared, enabled, prepare, react, start, users_of
 from tocsin.automata.detection_plan import Compiled
 from tocsin.automata.transduce import Draft, Drafts, sharing, transducers
 from tocsin.errors import LimitError

@@ -11,7 +11,7 @@ from tocsin.algebra.completion.expression import Expression, Interpretation, Pro
 from tocsin.algebra.completion.machine import Machine
 from tocsin.algebra.completion.semantics import Status
 from tocsin.analysis import Budget, show_trace
-from tocsin.automata.completion import construct, execute
+from tocsin.automata.completion import construct, simulate
 from tocsin.errors import LimitError, PatternError, Span
 from tocsin.explain.check_report import (
     CheckReport,
@@ -178,13 +178,13 @@ def _machine(subject: Subject) -> Machine:
 
 def _does(subject: Subject, trace: Trace) -> str:
     """The effect of the last event of a trace."""
-    prepared = execute.prepare(_machine(subject))
-    configuration, outputs = execute.start(prepared), list[str]()
+    prepared = simulate.prepare(_machine(subject))
+    configuration, outputs = simulate.start(prepared), list[str]()
     for event in trace:
-        configuration, emits = execute.feed(prepared, configuration, event)
+        configuration, emits = simulate.feed(prepared, configuration, event)
         outputs = [subject.printers.output(emit.output) for emit in emits]
     pushes = f"pushes {' '.join(outputs)}" if outputs else "pushes nothing"
-    status = execute.status(prepared, configuration)
+    status = simulate.status(prepared, configuration)
     return pushes if status is Status.RUNNING else f"{pushes} and has ended in {status}"
 
 

@@ -16,8 +16,8 @@ from tocsin.algebra.tokens.selection import Selection
 from tocsin.algebra.tokens.subscription import Interpretation, Subscription
 from tocsin.errors import PatternError, PatternErrors, did_you_mean
 from tocsin.events import Catalog
-from tocsin.languages.binding.condition import Condition
-from tocsin.languages.binding.expression import Expression, merged
+from tocsin.languages.binding.built_condition import Condition
+from tocsin.languages.binding.built_pattern import Expression, merged
 from tocsin.languages.binding.names import event_name
 from tocsin.languages.binding.text_condition import conditions
 from tocsin.languages.lexis import Failure, Reader, Token, duration, is_name, shortened

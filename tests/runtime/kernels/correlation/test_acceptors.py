@@ -55,23 +55,22 @@ def test_a_window_that_completes_sends_each_event_that_it_kept() -> None:
     matches = fed("B0 A1 X2 B3 B4", "A5").matches
     assert matches.emissions is not None
     # The B before the A begins no window, and the B after the window meets no A.
-    sent = [refs[-1] for _, refs in refs_of(matches)]
-    assert [key for key, _ in refs_of(matches)] == [0, 0]
-    assert [DETECTOR.emissions[number].forwards for number in matches.emissions.tolist()] == ["a", ""]
-    assert sent == [3, 3]
-    assert all(1 in refs for _, refs in refs_of(matches))
+    assert refs_of(matches) == [(0, [1, 3]), (0, [3])]
+    assert [DETECTOR.emissions[number].forwards for number in matches.emissions.tolist()] == ["a", "b"]
 
 
 @pytest.mark.slow
 def test_only_open_windows_are_remembered_and_go_on() -> None:
     memory = fed("A0 B1", "A2", "X3").content
     assert memory.keys.tolist() == [1]
-    assert kernel.held(DETECTOR, memory).refs.tolist() == [2]
+    assert (
+        {2} <= set(kernel.held(DETECTOR, memory).refs.tolist()) <= {-1, 2}
+    )  # the A, and the beginning of its window
     again = read_again(kernel, memory)
     assert same(again, memory)
     moved = kernel.renumber(DETECTOR, again, shifted(3, 4, by=10))
     assert kernel.held(DETECTOR, moved).keys.tolist() == [11]
-    after = kernel.feed(again, work_of(DETECTOR, events_of(BITS, "B9", "B9", "", ref=100)))
+    after = kernel.feed(again, work_of(DETECTOR, events_of(BITS, "X9", "B9", "", ref=100)))
     assert isinstance(after, Fed)
     assert {key for key, _ in refs_of(after.matches)} == {1}
     assert kernel.size(after.content) == 0

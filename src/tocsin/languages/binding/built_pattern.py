@@ -16,7 +16,7 @@ from tocsin.algebra.tokens.subscription import Definition, Detection, Interpreta
 from tocsin.errors import PatternError, PatternErrors
 from tocsin.events import Catalog, parse_duration
 from tocsin.languages import phrases, registry
-from tocsin.languages.binding.condition import Comparable, Condition, attribute, check_name
+from tocsin.languages.binding.built_condition import Comparable, Condition, attribute, check_name
 from tocsin.languages.binding.printer import show
 from tocsin.languages.lexis import MAX_DURATION, UNITS
 from tocsin.languages.quoted_conditions import read_filter
