@@ -58,7 +58,9 @@ def add_parser(subparsers: Any) -> None:
     )
     add_files_beside(parser)
     parser.add_argument(
-        "--ports", metavar="C.E=SOURCE,…", help="instead: where event E of correlation C comes from"
+        "--ports",
+        metavar="C.E=SOURCE,…",
+        help="the source of event E of correlation C, instead of an assembly",
     )
     parser.add_argument(
         "--limit", type=int, metavar="N", help=f"show the first N matches; {SHOWN} in a table"

@@ -96,7 +96,7 @@ def _metadata(path: Path) -> dict[str, Any]:
     rule = read_rule(path)
     for key in ("key", "attributes"):
         if key in rule.settings:
-            message = f"{path} says the {key} of its rule, and all rules of a stream have those of the query"
+            message = f"{path} says the {key} of its rule, but all rules of a stream share those of the query"
             raise InputError("bad-option", message, hint=f"leave {key} out")
     known = rule.metadata
     quiet = parse_duration(rule.settings.get("quiet", ""))

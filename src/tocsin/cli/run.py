@@ -47,7 +47,9 @@ def add_parser(subparsers: Any) -> None:
         help="say by which route the events of each subscription were read, and why by no faster one",
     )
     parser.add_argument("--check", action="store_true", help="only check the file; Spark is not started")
-    parser.add_argument("--once", action="store_true", help="of a stream, use what is there now, and end")
+    parser.add_argument(
+        "--once", action="store_true", help="of a stream, process what is there now, and stop"
+    )
     parser.add_argument(
         "--log", type=Path, metavar="FILE", help="of a stream, add a line for each micro-batch"
     )

@@ -58,7 +58,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file whose row groups do not lie in the order of time."""
+    """A file whose row groups are not in the order of time."""
     events = table()
     order = list(range(events.num_rows))
     random.Random(1).shuffle(order)
@@ -113,7 +113,7 @@ def test_rows_that_are_together_are_not_moved_and_a_stream_is_a_stream(
     assert tocsin.route(placed, WINDOW, key="k").name == PARTITIONED
     assert tocsin.route(placed, MANY, key="k").name == PARTITIONED
     by_time = tocsin.route(placed, WINDOW, tocsin.Run(cut="time"), key="k")
-    assert by_time.why_not(PARTITIONED) == "cut='time' deals events to tasks by time"
+    assert by_time.why_not(PARTITIONED) == "cut='time' assigns events to tasks by time"
     stream = spark.readStream.schema(frame.schema).parquet(str(path.parent))
     few, many = tocsin.route(stream, WINDOW, key="k"), tocsin.route(stream, MANY, key="k")
     assert few.name == many.name == STREAM

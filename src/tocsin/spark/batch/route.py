@@ -98,7 +98,7 @@ class Choice:
         if not query.columns.key:
             return Refusal("the events have no key")
         if query.cut == "time":
-            return Refusal("cut='time' deals events to tasks by time")
+            return Refusal("cut='time' assigns events to tasks by time")
         if query.files is not None:
             return Refusal("the events are files, not a table repartitioned by the key")
         placed = together(self.rows, len(query.columns.key))
@@ -192,7 +192,7 @@ def _chunks(choice: Choice) -> str | Refusal:
         return Refusal("cut='key' is asked for")
     if query.longest is None:
         return Refusal("a pattern has no longest match, or depends on all the past")
-    return Refusal("the row groups of the files do not lie in the order of time")
+    return Refusal("the row groups of the files are not in the order of time")
 
 
 def _partitioned(choice: Choice) -> str | Refusal:

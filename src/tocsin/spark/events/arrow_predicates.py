@@ -283,7 +283,7 @@ class _Asking:
             case Compare(Attribute(name), relation, Literal(value)):
                 return ("sure", self._compares(name, relation, value))
             case Compare() | IsNull() | Like() | Unify():
-                raise TypeError(f"{filter} is not asked in this family")
+                raise TypeError(f"{filter} does not exist in this family")
             case _:
                 assert_never(filter)
 

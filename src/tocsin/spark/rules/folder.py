@@ -43,7 +43,7 @@ def check_language(name: str, rule: Rule) -> None:
     known = (query.name,) if query.sends else tuple(one.name for one in languages() if not one.sends)
     raise InputError(
         "other-language",
-        f"the matches of this query have no room for the rule {rule.name!r}, which is in {own.name}",
+        f"the matches of this query cannot hold the rule {rule.name!r}, which is in {own.name}",
         hint=f"its rules are in {', '.join(known)}; for others start a query of their own",
     )
 

@@ -109,5 +109,5 @@ def _rows(spark: SparkSession, checkpoint: str | Path, key: tuple[int, int] | No
             "If it is, restore it from a copy, or start with a new checkpoint folder",
         ) from None
     if not any(rows.values()):
-        raise InputError("empty-checkpoint", f"{checkpoint} remembers nothing yet")
+        raise InputError("empty-checkpoint", f"{checkpoint} contains no state yet")
     return rows

@@ -190,7 +190,7 @@ class Stream:
     sources: tuple[str, ...] = ()  # those that guaranteed and probabilistic detection wait for
     silent_after: int | None = None
     idle: int | None = None
-    ahead: int | None = AHEAD  # how far ahead of the clock events may lie; None for any
+    ahead: int | None = AHEAD  # how far ahead of wall-clock time events may lie; None for any
     rules: str | None = None  # the folder that is watched for changes of the subscriptions
 
 

@@ -37,7 +37,7 @@ def read_connection(table: Table, format: BrokerFormat) -> Connection:
     token = _secret(table, "token") if format == "nats" else None
     if (user is None) != (password is None):
         missing = "password_env" if user else "user"
-        table.missing(missing, "user and password come together")
+        table.missing(missing, "user and password must be given together")
     patience = table.duration("patience", required=False)
     return Connection(
         format,
@@ -65,10 +65,10 @@ def _secret(table: Table, what: str) -> Secret | None:
     if what in table.values:
         table.asked.add(what)
         hint = f'say {what}_env = "NAME" for a variable of the environment, or {what}_file = "path"'
-        table.note("secret-in-file", f"a {what} does not belong into this file", hint=hint)
+        table.note("secret-in-file", f"a {what} does not belong in this file", hint=hint)
     variable, file = table.text(f"{what}_env"), table.text(f"{what}_file")
     if variable and file:
-        table.note("bad-value", f"{what}_env and {what}_file exclude each other", f"{what}_file")
+        table.note("bad-value", f"{what}_env and {what}_file cannot be combined", f"{what}_file")
     if file is not None:
         return Secret(file=_resolved(table, file))
     return None if variable is None else Secret(variable)

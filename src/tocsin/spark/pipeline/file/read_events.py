@@ -79,7 +79,7 @@ def _parents_first(section: Table | None, types: dict[str, EventType]) -> tuple[
             table.note("unknown-type", f"there is no event type {parent!r}", PARENT, hint, value=True)
         elif (loop := _loop(event_type.name, types))[0] == event_type.name:
             message = f"event types extend each other in a loop: {' → '.join(loop)}"
-            table.note("type-loop", message, PARENT, "one of them has no parent", value=True)
+            table.note("type-loop", message, PARENT, "leave one of them without a parent", value=True)
     return tuple(ordered.values())
 
 

@@ -177,7 +177,7 @@ def check_folder(table: Table, folder: str, mode: Mode, sources: Sequence[str] =
         table.note("output-exists", f"{folder} is there already", "path", hint, value=True)
         return
     if names is None or (names and not is_output(_entries, folder)):
-        message = f"{folder} holds something else, and is not overwritten"
+        message = f"{folder} contains something else, and is not overwritten"
         hint = "only a folder that Tocsin wrote, and that nothing was added to, is overwritten; delete it, or choose another"
         table.note("not-an-output", message, "path", hint, value=True)
     own = places(folder)

@@ -127,7 +127,7 @@ def _ordered(pipeline: Pipeline, errors: list[PipelineError]) -> list[Entry]:
             loop = [*way[way.index(entry.name) :], entry.name]
             place = (*entries[way[-1]].place, "events")
             message = f"subscriptions use each other's composites in a loop: {' → '.join(loop)}"
-            errors.append(pipeline.error("subscription-loop", message, place, "one of them must do without"))
+            errors.append(pipeline.error("subscription-loop", message, place, "remove one of these uses"))
             return
         for number, other in enumerate(entry.events):
             if other in entries:

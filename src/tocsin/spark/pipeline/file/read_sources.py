@@ -26,7 +26,7 @@ def read_source(table: Table) -> Source:
     type, event_type = table.text("type"), table.text("event_type")
     if type and event_type:
         hint = "a column with the type of each event, or one type for all of them"
-        table.note("bad-value", "type and event_type exclude each other", "event_type", hint)
+        table.note("bad-value", "type and event_type cannot be combined", "event_type", hint)
     rename = _rename(table.table("rename"))
     source = Source(
         name,
@@ -117,10 +117,10 @@ def _time(table: Table) -> tuple[str, str] | None:
     time, start, end = table.text("time"), table.text("start"), table.text("end")
     if time and (start or end):
         hint = "one column, or start and end"
-        table.note("bad-value", "time excludes start and end", "time", hint)
+        table.note("bad-value", "time cannot be combined with start and end", "time", hint)
     if (start is None) != (end is None):
         missing = "end" if start else "start"
-        table.missing(missing, "start and end come together")
+        table.missing(missing, "start and end must be given together")
     if start and end:
         return start, end
     return (time, time) if time else None

@@ -53,12 +53,14 @@ def _stream(table: Table, root: Table) -> Stream:
     sources = table.texts("sources") or ()
     if sources and not waits:
         hint = 'say detection = "guaranteed", or "probabilistic(0.95)"'
-        table.note("bad-value", "only detection that waits for sources has sources", "sources", hint)
+        table.note("bad-value", "sources applies only to detection that waits for sources", "sources", hint)
     if waits and not sources:
         table.missing("sources", "the sources that detection waits for, as in sources = ['doors', 'lamps']")
     silent = table.duration("silent_after", required=False)
     if silent is not None and not waits:
-        table.note("bad-value", "only detection that waits for sources has silent_after", "silent_after")
+        table.note(
+            "bad-value", "silent_after applies only to detection that waits for sources", "silent_after"
+        )
     delay = table.duration("delay", required=False, none=True)
     rules = table.text("rules")
     return Stream(
@@ -106,7 +108,7 @@ def _repeated(table: Table, detection: Detection | None) -> RepeatedMode:
     """Return how repeated events are handled; only events that are still waiting can be recognised when repeated."""
     repeated = table.choice("repeated", _REPEATED, "keep") or "keep"
     if repeated == "drop" and detection is not None and detection.mode == "best-effort":
-        message = "best effort uses events as they come, and does not know them again"
+        message = "best effort uses events as they arrive, and cannot recognise repeated ones"
         hint = "leave detection out: then events wait for delay, and repeated ones are found"
         table.note("bad-value", message, "repeated", hint)
     return repeated

@@ -73,7 +73,7 @@ class Table:
             self.note("bad-name", f"{shortened(value)!r} cannot be the name of {what}", key, hint, value=True)
         elif value is not None and len(value.encode()) > MAX_NAME:
             message = f"the name of {what} has {len(value.encode()):,} bytes; the limit is {MAX_NAME}"
-            self.note("bad-name", message, key, "folders are called by it", value=True)
+            self.note("bad-name", message, key, "folders get that name", value=True)
             return value[:MAX_NAME]
         return value
 

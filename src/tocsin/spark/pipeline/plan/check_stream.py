@@ -15,11 +15,11 @@ def _check_feed(pipeline: Pipeline, source: Source, feed: Feed, table: Table) ->
     """Note what a broker source lacks: declared types, for want of messages to infer them from, or a place for its spool."""
     if not pipeline.declarations.strict:
         hint = "declare the event types as [event.NAME]"
-        table.note("no-columns", f"what the messages of {source.name} hold is not declared", hint=hint)
+        table.note("no-columns", f"the contents of the messages of {source.name} are not declared", hint=hint)
     assert pipeline.stream is not None
     if feed.connection.format == "mqtt" and feed.spool is None and "://" in pipeline.stream.checkpoint:
         message = f"the messages of {source.name} cannot wait in a checkpoint that is not on this machine"
-        table.note("missing-key", message, hint="say spool = 'folder', on a disk that stays")
+        table.note("missing-key", message, hint="set spool = 'folder', on a disk that persists")
 
 
 def check_stream(pipeline: Pipeline, plan: Plan, root: Table) -> None:

@@ -57,11 +57,11 @@ def classify(
     """Add `tocsin_use` and a flag for each job to the events; only dead ones keep the place where they were read.
 
     Args:
-        ahead: in a stream, how far ahead of the clock an event may lie; one further ahead is dead.
+        ahead: in a stream, how far ahead of wall-clock time an event may lie; one further ahead is dead.
         all_used: whether any event may be looked at, because patterns change.
     """
     if ahead is not None:
-        problem = F.lit(f"it is more than {format_duration(ahead)} ahead of the clock")
+        problem = F.lit(f"it is more than {format_duration(ahead)} ahead of wall-clock time")
         far = F.when(too_far_ahead(F.col(END), ahead), problem)
         events = events.withColumn(PROBLEM, F.coalesce(F.col(PROBLEM), far))
     passed = F.col(PROBLEM).isNull() & ~F.col(LIMITED)

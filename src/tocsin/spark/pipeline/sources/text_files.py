@@ -123,7 +123,7 @@ def _valid(frame: DataFrame) -> DataFrame:
     # So that one that is in the text itself is not taken for the first wrong byte. Both have three bytes.
     marked = F.replace(F.col(TEXT), F.lit("\N{REPLACEMENT CHARACTER}"), F.lit("\0\0\0"))
     before = F.substring_index(F.make_valid_utf8(marked), "\N{REPLACEMENT CHARACTER}", 1)
-    place = F.concat(F.lit("it is not text in UTF-8: byte "), F.octet_length(before), F.lit(" is none of it"))
+    place = F.concat(F.lit("it is not text in UTF-8: byte "), F.octet_length(before), F.lit(" is invalid"))
     wrong = F.when(~F.is_valid_utf8(TEXT), place)
     known = [F.col(MALFORMED)] if MALFORMED in frame.columns else []
     return frame.withColumns({MALFORMED: F.coalesce(*known, wrong), TEXT: F.make_valid_utf8(TEXT)})
