@@ -42,7 +42,7 @@ def ran(request: pytest.FixtureRequest, spark: object) -> Ran:
     asked = [(written, step) for written, step in steps if isinstance(step, Asked)]
     outcomes = [step for _, step in steps if isinstance(step, Outcome)]
     found = []
-    for number, answer in answers([step.question for _, step in asked], request.param):
+    for number, answer in answers([step.request for _, step in asked], request.param):
         written, step = asked[number]
         outcomes.append(answered(written, request.param, step, answer))
         found.append((written, answer))

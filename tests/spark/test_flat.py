@@ -32,7 +32,7 @@ def test_one_row_per_event_that_can_be_joined_back(spark: SparkSession) -> None:
     ]  # fmt: skip
     joined = flat.join(events.withColumn("id", F.col("id").cast("string")), "id")
     assert joined.count() == 3
-    with pytest.raises(InputError, match="do not tell of their events"):
+    with pytest.raises(InputError, match="do not contain their events"):
         tocsin.flat(matches.drop("constituents"))
 
 

@@ -21,7 +21,7 @@ from tocsin.errors import InputError
 
 Array = np.ndarray[Any, Any]
 
-VERSION = 7
+VERSION = 8
 
 # Rows of `code`: (operation, a, b, c), evaluated on a stack with the truth values below.
 LEAF, COMPARE, BIND, UNIFY, AND, OR, NOT = range(7)

@@ -102,7 +102,7 @@ def checked_receiver(every: str | None, capacity: int | None, most: int | None) 
             raise InputError("bad-option", f"{name} cannot be {count!r}", hint="a whole number from 1 on")
         if every is None:
             raise InputError(
-                "bad-option", f"{name} means nothing where no event waits", hint="say every='100ms' as well"
+                "bad-option", f"{name} does not apply where no event waits", hint="say every='100ms' as well"
             )
     if every is None:
         return Receiver()

@@ -19,7 +19,7 @@ _PLACE = "position"
 def flat(matches: DataFrame) -> DataFrame:
     """Return one row for each event of each match, in a table or a stream.
 
-    Its columns are the id of the match, `pattern`, the key columns and what else a row of matches tells of the rule;
+    Its columns are the id of the match, `pattern`, the key columns and the other columns that describe the rule;
     `position`, the place of the event in the match, from 1; `role`, `type`, `id`, `start` and `end` of the event; and its
     attributes under their own names, which are null for a timer. An attribute that is also a key column comes once;
     one that clashes with another column gets a `_` appended.
@@ -31,7 +31,7 @@ def flat(matches: DataFrame) -> DataFrame:
         )
     if "constituents" not in matches.columns:
         hint = "take what tocsin.detect returns, with 'constituents' among the reported columns"
-        raise InputError("unknown-column", "these matches do not tell of their events", hint=hint)
+        raise InputError("unknown-column", "these matches do not contain their events", hint=hint)
     own = [name for name in matches.columns if name in ("match_id", "pattern") or name not in MATCH_COLUMNS]
     opened = matches.select(*map(quoted, own), F.posexplode("constituents").alias(_PLACE, "constituent"))
     constituent = F.col("constituent")

@@ -75,7 +75,7 @@ def sent(matches: DataFrame, table: str) -> DataFrame:
     """
     if "what" not in matches.columns:
         hint = "take what tocsin.detect finds in a language that sends events"
-        raise InputError("unknown-column", "these matches tell of no events that were sent", hint=hint)
+        raise InputError("unknown-column", "these matches contain no events that were sent", hint=hint)
     outputs = matches.schema["output"].dataType if "output" in matches.columns else T.StructType()
     assert isinstance(outputs, T.StructType)
     own = F.col("what") == "push"
@@ -106,7 +106,7 @@ def sent(matches: DataFrame, table: str) -> DataFrame:
 
 
 def with_tables(matches: DataFrame, compiled: Compiled) -> DataFrame:
-    """Return matches that tell `sent` which tables there are, in the metadata of a column."""
+    """Return matches that list their tables for `sent`, in the metadata of a column."""
     if not sends(compiled):
         return matches
     pushed = [emission for emission in _emissions(compiled) if emission.what == "push"]
@@ -118,7 +118,7 @@ def with_tables(matches: DataFrame, compiled: Compiled) -> DataFrame:
 
 
 def _check_table(table: str, with_attributes: Sequence[str], told: Mapping[str, list[str]] | None) -> None:
-    """Raise an error if no event can be in a table, as far as the matches tell what is sent."""
+    """Raise an error if no event can be in a table, as far as the matches show what is sent."""
     if told is None or table in with_attributes:
         return
     if table in told["forwarded"]:

@@ -207,5 +207,5 @@ def _moment(given: str | datetime | None) -> int | None:
     found = parse_timestamp(given.isoformat() if isinstance(given, datetime) else given)
     if found is None:
         hint = "an ISO time, such as 2024-01-31T19:00:00Z; without a zone it is UTC"
-        raise InputError("bad-time", f"{given!r} is no time", hint=hint)
+        raise InputError("bad-time", f"{given!r} is not a time", hint=hint)
     return found

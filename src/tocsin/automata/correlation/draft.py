@@ -231,7 +231,7 @@ def _label_sets(program: Program, branch: int) -> Iterator[tuple[str, ...]]:
     if len(names) > MAX_TOLD_LABELS:
         raise LimitError(
             "too-many-labels",
-            f"triggers of a branch with {len(names)} labels cannot be told; the limit is {MAX_TOLD_LABELS}",
+            f"triggers of a branch with {len(names)} labels cannot be reported; the limit is {MAX_TOLD_LABELS}",
             hint="leave out the option triggers",
         )
     for count in range(len(names) + 1):

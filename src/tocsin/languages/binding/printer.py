@@ -97,7 +97,7 @@ def _show(pattern: Pattern, named: Named) -> str:
         case Timed():
             return _timed(pattern, named)
         case _:
-            raise TypeError(f"{pattern} is no pattern")
+            raise TypeError(f"{pattern} is not a pattern")
 
 
 def _sequence(sequence: Sequence, named: Named) -> str:

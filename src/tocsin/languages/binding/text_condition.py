@@ -116,7 +116,7 @@ def _call(reader: Reader, wanted: str, *, dotted: bool = False) -> Token:
     text = reader.expect("string", wanted)
     if not all(is_name(part) for part in (str(text.value).split(".") if dotted else [str(text.value)])):
         hint = "a name has letters, digits and _, and starts with no digit"
-        reader.note("bad-name", f"{shortened(str(text.value))!r} is no name", text.span, hint)
+        reader.note("bad-name", f"{shortened(str(text.value))!r} is not a name", text.span, hint)
         raise Failure
     reader.expect(")", "')'")
     return text

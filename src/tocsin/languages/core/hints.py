@@ -34,7 +34,7 @@ _BETWEEN = {
 
 
 def between_hint(reader: Reader) -> str | None:
-    """What to write where an operator or the end of the pattern is expected."""
+    """Return a hint for a place where an operator or the end of the pattern is expected."""
     token = reader.here
     if token.kind in CLOSING.values():
         return f"this {token.text!r} closes nothing"
@@ -50,7 +50,7 @@ def between_hint(reader: Reader) -> str | None:
 
 
 def event_hint(reader: Reader) -> str | None:
-    """What to write where an event is expected."""
+    """Return a hint for a place where an event is expected."""
     if known := _BETWEEN.get(reader.here.text.lower()):
         return known
     return f"an event is written in brackets: [{reader.here.text}]" if reader.at("name") else None

@@ -308,7 +308,7 @@ def _atom(reader: Reader) -> Pattern:
 
 
 def _end_hint(reader: Reader) -> str | None:
-    """What to write where an atom should end."""
+    """Return a hint for a place where an atom should end."""
     if reader.at_word("within"):
         return WITHIN_LAST
     if reader.at(*Relation) or reader.at("==") or reader.ahead().kind in (*Relation, "=="):

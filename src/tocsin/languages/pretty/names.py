@@ -32,7 +32,7 @@ def event_name(
         return joined
     shown = shortened(raw)
     if raw in names:
-        message = f"the table of names says that {shown!r} is {shortened(name)!r}, which is no name"
+        message = f"the table of names says that {shown!r} is {shortened(name)!r}, which is not a name"
         reader.note("bad-name", message, quoted.span, "a name has letters, digits and _, and no blanks")
     else:
         declare = f" or declare the type {joined}" if is_name(joined) else ""

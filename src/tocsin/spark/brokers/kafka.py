@@ -149,7 +149,7 @@ def refuse_second(attempt: int) -> None:
     if attempt:
         raise BrokerError(
             "sending-interrupted",
-            "a task was cut short while it sent to Kafka",
+            "a task was interrupted while it sent to Kafka",
             hint="run it again: what was sent is read back, and the rest is sent",
         )
 
@@ -245,9 +245,7 @@ def _headers() -> Column:
 def _rows(messages: DataFrame, topic: str | None) -> DataFrame:
     """Select the columns that Spark's Kafka sink accepts; the id becomes a header."""
     if topic is None and "topic" not in messages.columns:
-        raise InputError(
-            "no-topic", "it is not said which topic to write to", hint="give a topic, or a column topic"
-        )
+        raise InputError("no-topic", "no topic to write to is given", hint="give a topic, or a column topic")
     none = F.expr("cast(array() as array<struct<key:string,value:binary>>)")
     own = F.transform(F.map_entries("headers"), lambda h: _header(h["key"], h["value"]))
     ours = F.when(F.col("id").isNotNull(), F.array(_header(F.lit("id"), F.col("id"))))

@@ -181,7 +181,7 @@ def row_groups(
     """Return the row groups of files whose column types must agree with Spark's. `time` is the time column."""
     for name in read:
         if schema.names.count(name) > 1:
-            raise CannotReadError(f"{name!r} is no plain name of a column")
+            raise CannotReadError(f"{name!r} is not the name of a plain column")
     groups = []
     for footer in told:
         for name in read:

@@ -48,7 +48,7 @@ class Ending:
     def _obey(self, number: int, _: FrameType | None) -> None:
         self.signal = number
         for other in _SIGNALS:
-            signal.signal(other, signal.SIG_DFL)  # whoever asks twice does not want to wait
+            signal.signal(other, signal.SIG_DFL)  # a second signal ends the process at once
         _say_no_more()
         send(signal.SIGTERM, descendants() - self._others)
         raise KeyboardInterrupt
@@ -63,7 +63,7 @@ class Ending:
 
 
 def _say_no_more() -> None:
-    """Keep Java, the clients of Spark and other threads from telling how they ended."""
+    """Keep Java, the clients of Spark and other threads from printing how they ended."""
     if _JVM in sys.modules:
         sys.modules[_JVM].say_no_more()
     logging.disable()

@@ -90,8 +90,8 @@ def test_every_format_reads_the_same_and_says_what_it_cannot(
     too_large = "'x' is not a float" if declared else "the number in 'x' does not fit a double"
     line = 2 if format == "jsonl" else 3
     assert reasons == [
-        (line, f"it is not text in UTF-8: byte {first} is none of it"),
-        (line + 1, f"it is not text in UTF-8: byte {first} is none of it"),
+        (line, f"it is not text in UTF-8: byte {first} is invalid"),
+        (line + 1, f"it is not text in UTF-8: byte {first} is invalid"),
         (line + 3, too_large),
         (line + 4, too_large),
     ]

@@ -1,4 +1,4 @@
-"""Reads what a `[[source]]` or `[[sink]]` of a pipeline file says of its broker."""
+"""Read the broker of a `[[source]]` or `[[sink]]` of a pipeline file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WILD = {"nats": "*>", "mqtt": "+#", "kafka": ","}
 
 
 def read_connection(table: Table, format: BrokerFormat) -> Connection:
-    """Where a broker is and how it lets us in."""
+    """Return the address of a broker, and the credentials for it."""
     servers = table.texts("servers") or ()
     if not servers and "servers" not in table.values:
         table.missing("servers", f'where the broker is, as in servers = "{_EXAMPLES[format]}"')
@@ -37,7 +37,7 @@ def read_connection(table: Table, format: BrokerFormat) -> Connection:
     token = _secret(table, "token") if format == "nats" else None
     if (user is None) != (password is None):
         missing = "password_env" if user else "user"
-        table.missing(missing, "user and password come together")
+        table.missing(missing, "user and password must be given together")
     patience = table.duration("patience", required=False)
     return Connection(
         format,
@@ -61,14 +61,14 @@ def _is_address(servers: tuple[str, ...]) -> bool:
 
 
 def _secret(table: Table, what: str) -> Secret | None:
-    """Where a password or token is; an error if it stands in the file, that does not show it again."""
+    """Return where a password or token is. One written in the file itself is an error, whose message does not repeat it."""
     if what in table.values:
         table.asked.add(what)
         hint = f'say {what}_env = "NAME" for a variable of the environment, or {what}_file = "path"'
-        table.note("secret-in-file", f"a {what} does not belong into this file", hint=hint)
+        table.note("secret-in-file", f"a {what} does not belong in this file", hint=hint)
     variable, file = table.text(f"{what}_env"), table.text(f"{what}_file")
     if variable and file:
-        table.note("bad-value", f"{what}_env and {what}_file exclude each other", f"{what}_file")
+        table.note("bad-value", f"{what}_env and {what}_file cannot be combined", f"{what}_file")
     if file is not None:
         return Secret(file=_resolved(table, file))
     return None if variable is None else Secret(variable)
@@ -89,7 +89,7 @@ def _file(table: Table, key: str) -> str | None:
 
 
 def read_feed(table: Table, format: BrokerFormat) -> Feed:
-    """What a source takes from a broker."""
+    """Return what a source reads from a broker."""
     connection = read_connection(table, format)
     topics = table.texts("topics") or ()
     jetstream = ""
@@ -137,7 +137,7 @@ def _avro_schema(table: Table) -> str | None:
 
 
 def read_topic(table: Table, format: BrokerFormat) -> str:
-    """The topic that a sink sends to."""
+    """Return the topic that a sink sends to."""
     hint = "the subject to publish to" if format == "nats" else "the topic to send to"
     topic = table.text("topic", required=True, hint=hint) or ""
     if any(sign in topic for sign in _WILD[format]):

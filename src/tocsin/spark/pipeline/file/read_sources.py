@@ -1,4 +1,4 @@
-"""Reads the `[[source]]` tables of a pipeline file."""
+"""Read the `[[source]]` tables of a pipeline file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMATS: tuple[SourceFormat, ...] = ("parquet", "jsonl", "csv", "table", *BROKER
 
 
 def read_source(table: Table) -> Source:
-    """One source; a file that is not there is a mistake, too."""
+    """Return a source; note a file that does not exist, too."""
     name = table.name("name", "a source") or ""
     units: tuple[TimeUnit, ...] = get_args(TimeUnit)
     format = table.choice("format", FORMATS)
@@ -26,7 +26,7 @@ def read_source(table: Table) -> Source:
     type, event_type = table.text("type"), table.text("event_type")
     if type and event_type:
         hint = "a column with the type of each event, or one type for all of them"
-        table.note("bad-value", "type and event_type exclude each other", "event_type", hint)
+        table.note("bad-value", "type and event_type cannot be combined", "event_type", hint)
     rename = _rename(table.table("rename"))
     source = Source(
         name,
@@ -50,7 +50,7 @@ def read_source(table: Table) -> Source:
 
 
 def _streaming(table: Table, format: SourceFormat | None) -> tuple[bool, int | None]:
-    """Whether further events may come, and how many files are taken at once."""
+    """Return whether further events may arrive, and how many files a micro-batch takes at most."""
     if format in BROKERS:
         if table.flag("stream") is False:
             table.note("bad-value", "a broker is always a stream", "stream", "leave stream out", value=True)
@@ -59,7 +59,10 @@ def _streaming(table: Table, format: SourceFormat | None) -> tuple[bool, int | N
     stream, files = bool(table.flag("stream")), table.number("max_files", 1)
     if stream and format == "table":
         table.note(
-            "bad-value", "a table is no stream", "stream", "stream folders of files: parquet, jsonl, csv"
+            "bad-value",
+            "a table cannot be read as a stream",
+            "stream",
+            "stream folders of files: parquet, jsonl, csv",
         )
     if not stream and "max_files" in table.values:
         table.note("bad-value", "only a stream has max_files", "max_files", "say stream = true")
@@ -93,7 +96,7 @@ def _location(table: Table, format: SourceFormat | None) -> str:
 
 
 def resolved(table: Table, path: str, key: str = "path") -> str:
-    """A path of the file as an absolute one; a scheme, such as s3://, stays. One that no file can have is a mistake."""
+    """Return a path of the file as an absolute one, unless it has a scheme such as s3://; note impossible paths."""
     problem = problem_of(path)
     full = "" if problem else whole(path, Path(table.document.file).parent.absolute())
     problem = problem or problem_of(full)
@@ -114,10 +117,10 @@ def _time(table: Table) -> tuple[str, str] | None:
     time, start, end = table.text("time"), table.text("start"), table.text("end")
     if time and (start or end):
         hint = "one column, or start and end"
-        table.note("bad-value", "time excludes start and end", "time", hint)
+        table.note("bad-value", "time cannot be combined with start and end", "time", hint)
     if (start is None) != (end is None):
         missing = "end" if start else "start"
-        table.missing(missing, "start and end come together")
+        table.missing(missing, "start and end must be given together")
     if start and end:
         return start, end
     return (time, time) if time else None

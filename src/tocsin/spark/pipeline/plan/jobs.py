@@ -1,4 +1,4 @@
-"""From the subscriptions of a pipeline to Spark jobs: those with the same key are detected together.
+"""Group the subscriptions of a pipeline into Spark jobs: those with the same key are detected together.
 
 A subscription may use the composites of another as events. If both have the same key, the other's pattern
 becomes a named composite of the one plan. If not, the other is detected first, and its matches become rows

@@ -37,7 +37,7 @@ from tocsin.spark.query import UTC_NAMES
 
 @dataclass(frozen=True, slots=True)
 class ArrowSources:
-    """The sources of a pipeline, all of which Arrow can read, and what the files of each say of themselves."""
+    """The sources of a pipeline, all of which Arrow can read, with the metadata of their files."""
 
     sources: tuple[Opened, ...]
     footers: tuple[tuple[Footer, ...], ...]
@@ -48,12 +48,12 @@ class ArrowSources:
 
     @property
     def have_length(self) -> bool:
-        """Whether some events have a start and an end of their own."""
+        """Whether some source has separate columns for start and end."""
         return any(one.roles.time[0] != one.roles.time[1] for one in self.sources)
 
 
 class Placed(NamedTuple):
-    """How the files of all sources are read, and their row groups, with times in microseconds."""
+    """Return how the files of all sources are read, and their row groups, with times in microseconds."""
 
     sources: dict[str, Normal]
     groups: list[RowGroup]
@@ -63,7 +63,7 @@ class Placed(NamedTuple):
 def arrow_sources(
     session: SparkSession, sources: Sequence[Opened], schema: Schema, whole_ids: bool
 ) -> ArrowSources:
-    """The sources as Arrow can read them; raises `CannotReadError` if it cannot."""
+    """Return the sources as Arrow reads them; raise `CannotReadError` if it cannot."""
     for one in sources:
         name = one.source.name
         if one.source.format != "parquet":
@@ -87,7 +87,7 @@ def arrow_sources(
 
 
 def place(arrow: ArrowSources, names: Collection[str], coded: Collection[str]) -> Placed:
-    """How to read the columns of events that have these names; raises `CannotReadError` if Arrow cannot.
+    """Return how to read event columns by name; raise `CannotReadError` if Arrow cannot.
 
     Args:
         coded: those of them that are texts with few values, to be read as dictionaries.
@@ -132,7 +132,7 @@ def _source(
 
 
 def _in_microseconds(group: RowGroup, end: Moment) -> RowGroup:
-    """The same with times that need not be reckoned any more, so that sources can have different ones."""
+    """Return the row group with its times in microseconds, so that sources may use different time types."""
     if group.times is None:
         return group
     first, last = (reckoned(moment, end) for moment in group.times)
@@ -140,15 +140,15 @@ def _in_microseconds(group: RowGroup, end: Moment) -> RowGroup:
 
 
 def _path(one: Opened, name: str) -> str:
-    """Where a column is found in the files."""
+    """Return the path of a column in the files; raise `CannotReadError` if it is not a plain column or field."""
     path = one.paths[name]
     if path not in one.frame.columns and type_at(one.frame.schema, path) is None:
-        raise CannotReadError(f"{path!r} is no plain name of a column")
+        raise CannotReadError(f"{path!r} is not the name of a plain column")
     return path
 
 
 def _moment(one: Opened, name: str, time_zone: str) -> Moment:
-    """How a time column is turned into microseconds; as `TableCells.moment` does."""
+    """Return how to convert a time column to microseconds, as `TableCells.moment` does."""
     assert one.columns is not None
     type, path, unit = one.columns[name], _path(one, name), one.source.time_unit
     if isinstance(type, T.TimestampType | T.TimestampNTZType | T.DateType):
@@ -169,7 +169,7 @@ def _text(one: Opened, name: str, what: str) -> str:
 
 
 def _made(arrow: ArrowSources, one: Opened, name: str) -> Made:
-    """How a column of events is made; as `sources.normalise` does."""
+    """Return how to build a column of events, as Spark does in `sources.open`."""
     assert one.columns is not None
     own, schema = one.roles, arrow.schema
     if name == ID:
@@ -194,7 +194,7 @@ def _made(arrow: ArrowSources, one: Opened, name: str) -> Made:
 
 
 def _as_text(one: Opened, name: str, type: T.DataType) -> str:
-    """Where a whole number or a text is found that becomes the one or the other."""
+    """Return how to read a whole number or a text that may be converted to the other."""
     assert one.columns is not None
     held = one.columns[name]
     if held != type and not isinstance(held, T.IntegralType):
@@ -203,7 +203,7 @@ def _as_text(one: Opened, name: str, type: T.DataType) -> str:
 
 
 def _converts(held: T.DataType, wanted: T.DataType, time_zone: str) -> bool:
-    """Whether Arrow turns values of one type into the same values of the other as Spark does."""
+    """Whether Arrow converts values of one type to the other exactly as Spark does."""
     match wanted:
         case _ if held == wanted:
             return True
@@ -218,6 +218,6 @@ def _converts(held: T.DataType, wanted: T.DataType, time_zone: str) -> bool:
 
 
 def _texts(schema: T.StructType, paths: Iterable[str | None]) -> tuple[str, ...]:
-    """Those of some columns that are texts."""
+    """Return those of the columns that are texts."""
     texts = {field.name for field in schema.fields if field.dataType == T.StringType()}
     return tuple(dict.fromkeys(path for path in paths if path in texts))

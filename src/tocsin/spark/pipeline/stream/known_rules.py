@@ -1,4 +1,4 @@
-"""What is known of the rules of a stream: those of its file, and those that came while it ran.
+"""The metadata of the rules of a stream: those of its file, and those added while it runs.
 
 What a change says of its rule is kept in the checkpoint, `tocsin/rules.json`, so that it is there after a restart, too.
 """
@@ -18,7 +18,7 @@ _FORMAT = 1
 
 
 class KnownRules:
-    """Metadata and quiet times by the names of rules."""
+    """Metadata and quiet times of rules, by name."""
 
     def __init__(self, storage: Storage, pipeline: Pipeline) -> None:
         assert pipeline.stream is not None
@@ -33,7 +33,7 @@ class KnownRules:
                 self._learn(name, known)
 
     def take(self, decisions: Sequence[Mapping[str, Any]]) -> None:
-        """Learn from changes that were made."""
+        """Take over the metadata of changes that were made."""
         made = [one for one in decisions if "code" not in one and one.get("number") is not None]
         if self._folder is None or not made:
             return
@@ -54,7 +54,7 @@ class KnownRules:
             self.quiet[name] = round(said["quiet"] * 1_000_000)
 
     def _said(self, number: int) -> dict[str, Any]:
-        """The change of this number, as its file says it."""
+        """Read the change with this number from its file."""
         for name in self._storage.names(self._folder or ""):
             digits = name[: len(name) - len(name.lstrip("0123456789"))]
             if name.endswith(".json") and digits and int(digits) == number:

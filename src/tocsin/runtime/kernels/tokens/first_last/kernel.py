@@ -106,7 +106,7 @@ def _roots(lists, sizes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _anew(lists, sizes):  # type: ignore[no-untyped-def]
+def _start_over(lists, sizes):  # type: ignore[no-untyped-def]
     """Reset the lists to the present moment: nothing has been taken since, and no start is younger."""
     sizes[:] = 0
     for place in range(len(lists) - 1):
@@ -180,7 +180,7 @@ def run(rows, moves, wants, begun, before):  # type: ignore[no-untyped-def]
         if counts[LINKS] > len(links):
             links = grown(links, 2 * counts[LINKS])
         links[: counts[LINKS]] = old_links[link_at[key] : link_at[key + 1]]
-        _anew(lists, sizes)
+        _start_over(lists, sizes)
         for at in range(root_at[key], root_at[key + 1]):
             place = old_roots[at, 0]
             if sizes[young, place] == room:
@@ -224,7 +224,7 @@ def run(rows, moves, wants, begun, before):  # type: ignore[no-untyped-def]
                 first, length = 0, length - flipped
                 flipped = length
                 counts[LINKS] = 0
-                _anew(lists, sizes)
+                _start_over(lists, sizes)
                 while first < len(times) and times[first] < since:
                     first += 1
             older = first < len(times)

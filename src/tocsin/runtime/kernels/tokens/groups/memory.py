@@ -33,7 +33,7 @@ from tocsin.runtime.kernels.tokens.groups.letter_tables import (
     Unsuitable,
     known_of,
 )
-from tocsin.runtime.kernels.tokens.groups.machine import MOST_QUESTIONS, machine_of
+from tocsin.runtime.kernels.tokens.groups.machine import MOST_PREDICATES, machine_of
 from tocsin.runtime.kernels.tokens.select import take
 from tocsin.runtime.kernels.tokens.single import memory as single
 from tocsin.runtime.moments import LONG_AGO, NEVER
@@ -167,7 +167,7 @@ def _behind(fed: int, events: Events) -> bool:
 
 
 def _masks(program: Program, bits: Array) -> Array:
-    if len(program.specs) > MOST_QUESTIONS:
+    if len(program.specs) > MOST_PREDICATES:
         raise Unsuitable
     masks = np.zeros(len(bits), np.int64)
     for number, bit in enumerate(program.specs[:, SPEC_BIT].tolist()):

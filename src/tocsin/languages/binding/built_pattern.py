@@ -16,7 +16,7 @@ from tocsin.algebra.tokens.subscription import Definition, Detection, Interpreta
 from tocsin.errors import PatternError, PatternErrors
 from tocsin.events import Catalog, parse_duration
 from tocsin.languages import phrases, registry
-from tocsin.languages.binding.condition import Comparable, Condition, attribute, check_name
+from tocsin.languages.binding.built_condition import Comparable, Condition, attribute, check_name
 from tocsin.languages.binding.printer import show
 from tocsin.languages.lexis import MAX_DURATION, UNITS
 from tocsin.languages.quoted_conditions import read_filter
@@ -227,7 +227,7 @@ def as_expression(other: Expression | str) -> Expression:
         return event(other)
     if not isinstance(other, Expression):
         hint = 'write event("A"), or the name of an event: "A"'
-        raise PatternError("bad-value", f"{other!r} is no pattern", None, hint)
+        raise PatternError("bad-value", f"{other!r} is not a pattern", None, hint)
     return other
 
 
@@ -249,7 +249,7 @@ def _both(first: Filter | None, more: list[Filter]) -> Filter | None:
 
 def _check_count(times: object) -> None:
     if isinstance(times, bool) or not isinstance(times, int):
-        raise PatternError("bad-count", f"{times!r} is no number of times", None, "write .repeated(3)")
+        raise PatternError("bad-count", f"{times!r} is not a number of times", None, "write .repeated(3)")
 
 
 def _microseconds(limit: str) -> int:
