@@ -1,7 +1,7 @@
-"""Pipeline files to try: those of the pages and examples, with tables and values of each other, printed again or changed as texts.
+"""Pipeline files to try: those of the pages and examples, with tables and values of each other, printed again or changed.
 
-A file is mostly refused for its syntax or for a file that is not there before anything else is read of it. So files are put together
-from parsed ones, and what they name lies in the folder where they are tried.
+A file is mostly refused for its syntax, or for a file that is not there, before anything else is read of it. So files are put
+together from parsed ones, and what they name lies in the folder where they are tried.
 """
 
 from __future__ import annotations

@@ -23,7 +23,15 @@ from tocsin.compile.plan_texts import named_texts, plan_texts
 from tocsin.errors import InputError, PatternErrors, PipelineErrors, TocsinError
 from tocsin.languages.registry import language
 from tocsin.runtime import encoding
-from tocsin.runtime.stream.rule_book import Book, Decision, Rule, book_bytes, file_change, read_book, read_change
+from tocsin.runtime.stream.rule_book import (
+    Book,
+    Decision,
+    Rule,
+    book_bytes,
+    file_change,
+    read_book,
+    read_change,
+)
 
 KNOWN = KnownEvents(points=True)
 
