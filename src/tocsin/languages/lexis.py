@@ -219,6 +219,10 @@ def shortened(text: str) -> str:
     return text if len(text) <= 40 else text[:30] + "…"
 
 
+def _printable(text: str) -> str:
+    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 class Reader:
     """A cursor over the tokens of one text, with the errors found so far.
 
@@ -230,10 +234,11 @@ class Reader:
     def __init__(self, text: str, symbols: Sequence[str], longest: int = MAX_LENGTH) -> None:
         if len(text) > longest:
             size = f"the text has {len(text):,} characters; the limit is {longest:,}"
-            raise PatternErrors([PatternError("too-long", size)])
+            span = Span(_printable(text), longest, len(text))
+            raise PatternErrors([PatternError("too-long", size, span, "split it")])
         if broken := _SURROGATE.search(text):
             # It can be neither printed nor stored, so not even an error could show it.
-            span = Span(_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text), broken.start(), broken.end())
+            span = Span(_printable(text), broken.start(), broken.end())
             message = f"half a character (U+{ord(broken[0]):04X}) cannot be used alone"
             raise PatternErrors([PatternError("bad-character", message, span)])
         self.text = text

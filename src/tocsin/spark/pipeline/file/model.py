@@ -60,6 +60,7 @@ class Source:
     stream: bool = False  # whether further events may come while the pipeline runs
     max_files: int | None = None  # of a stream of files, how many a micro-batch takes; None for all there are
     feed: Feed | None = None  # what is read of a broker
+    multiline: bool = False  # whether quoted fields of a CSV file may hold line breaks
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ def read_source(table: Table) -> Source:
         _separator(table, format),
         *_streaming(table, format),
         feed,
+        _multiline(table, format),
     )
     table.finish()
     return source
@@ -157,3 +158,14 @@ def _separator(table: Table, format: SourceFormat | None) -> str:
     elif len(separator) != 1:
         table.note("bad-value", f"the separator {separator!r} is not one character", "separator", value=True)
     return separator
+
+
+def _multiline(table: Table, format: SourceFormat | None) -> bool:
+    multiline = bool(table.flag("multiline"))
+    if multiline and format != "csv":
+        table.note("bad-value", "only a csv source has line breaks in its fields", "multiline")
+    elif multiline and table.values.get("stream") is True:
+        # Spark cuts the files of a stream into pieces, and a piece does not know whether it begins inside a quoted field.
+        hint = "read the files as a batch, or have line breaks written in another way"
+        table.note("bad-value", "a stream of csv files is read line by line", "multiline", hint)
+    return multiline

@@ -1,7 +1,8 @@
 """Read text files with one event per line: JSON lines and CSV.
 
 They are read as lines and not by Spark's own readers, because a line that cannot be read is kept as it is,
-with the number it has in its file.
+with the number it has in its file. Where the fields of a CSV source may hold line breaks, its lines are joined to
+records first; elsewhere a line that ends inside a quoted field is malformed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -21,6 +22,8 @@ from tocsin.spark.pipeline.file.model import Source
 from tocsin.spark.pipeline.sources.cells import Cells, CsvCells, JsonCells
 
 _LISTED = "tocsin_listed"
+_ENDED = "tocsin_ended"
+_RECORD = "tocsin_record"
 _PARSED = "tocsin_parsed"
 _CORRUPT = "tocsin_corrupt"
 MALFORMED = "tocsin_malformed"  # where it is known before a line is parsed
@@ -62,10 +65,38 @@ def read_lines(session: SparkSession, source: Source) -> Lines:
     """Parse the lines of a text source."""
     frame = _placed(session.read.text(source.location)).withColumn(ROW, F.monotonically_increasing_id())
     header = None
+    if source.multiline:
+        frame = _records(frame)
     if source.format == "csv":
-        first = frame.where((F.trim(TEXT) != "") & (F.col(BLOCK) == 0)).first()
+        # Records come out of a shuffle, in no order.
+        ordered = frame.orderBy(FILE, ROW) if source.multiline else frame
+        first = ordered.where((F.trim(TEXT) != "") & (F.col(BLOCK) == 0)).first()
         header = "" if first is None else str(first[TEXT])
     return parse_lines(frame, source, header)
+
+
+def _records(lines: DataFrame) -> DataFrame:
+    """Lines joined to records by RFC 4180: a line break after an odd number of quotes is inside a field, as a line feed.
+
+    A record is in block 0 of its file, and its row is that of its first line.
+    """
+    order = Window.partitionBy(FILE).orderBy(BLOCK, ROW)
+    before = F.coalesce(F.sum(_quotes()).over(order.rowsBetween(Window.unboundedPreceding, -1)), F.lit(0))
+    begins = F.when(before % 2 == 0, 1).otherwise(0)
+    numbered = lines.select(
+        FILE, TEXT, (F.row_number().over(order) - 1).cast("long").alias(ROW), begins.alias(_RECORD), BLOCK
+    ).withColumn(_RECORD, F.sum(_RECORD).over(Window.partitionBy(FILE).orderBy(ROW)))
+    parts = F.array_sort(F.collect_list(F.struct(ROW, TEXT)))
+    return (
+        numbered.groupBy(FILE, _RECORD)
+        .agg(F.array_join(parts.getField(TEXT), "\n").alias(TEXT), F.min(ROW).alias(ROW))
+        .select(TEXT, FILE, F.lit(0).cast("long").alias(BLOCK), ROW)
+    )
+
+
+def _quotes() -> Column:
+    """How many quotes a line has."""
+    return F.octet_length(TEXT) - F.octet_length(F.replace(TEXT, F.lit('"'), F.lit("")))
 
 
 def stream_lines(text: DataFrame, source: Source, header: str | None) -> Lines:
@@ -97,9 +128,18 @@ def parse_lines(frame: DataFrame, source: Source, header: str | None) -> Lines:
     names = tuple(
         name.strip() for name in next(csv.reader([header.lstrip("\ufeff")], delimiter=source.separator), [])
     )
-    fields = T.StructType([T.StructField(name, T.StringType()) for name in (*names, _CORRUPT)])
     options = {**_csv(source), "columnNameOfCorruptRecord": _CORRUPT, "mode": "PERMISSIVE"}
-    return Lines(frame.withColumn(_PARSED, F.from_csv(TEXT, fields.toDDL(), options)), header, names)
+
+    def parsed(text: Column, *more: str) -> Column:
+        fields = [T.StructField(name, T.StringType()) for name in (*names, *more, _CORRUPT)]
+        return F.from_csv(text, T.StructType(fields).toDDL(), options)
+
+    # A field that is written after the line belongs to a quoted one that the line does not close.
+    longer = parsed(F.concat(TEXT, F.lit(source.separator + "x")), _ENDED).getField(_ENDED)
+    open = (_quotes() % 2 == 1) & ~F.coalesce(longer == "x", F.lit(False))
+    wrong = F.coalesce(F.col(MALFORMED), F.when(open, F.lit("a quoted field is not closed in its line")))
+    found = frame.withColumns({_PARSED: parsed(F.col(TEXT)), MALFORMED: wrong})
+    return Lines(found, header, names)
 
 
 def malformed(source: Source, lines: Lines) -> Column:
@@ -107,7 +147,6 @@ def malformed(source: Source, lines: Lines) -> Column:
     if source.format != "csv":
         wrong = F.when(F.col(_PARSED).isNull(), F.lit("it is not one JSON object"))
     else:
-        # One field too few, one too many, or a quote without an end.
         corrupt = F.col(_PARSED).getField(_CORRUPT).isNotNull()
         wrong = F.when(corrupt, F.lit("it does not have the fields of the first line"))
     return F.coalesce(F.col(MALFORMED), wrong)
@@ -147,7 +186,9 @@ def _object() -> Column:
 def inferred_types(session: SparkSession, source: Source, lines: Lines) -> dict[str, T.DataType]:
     """Infer the fields of all lines and types that hold their values, in a pass over the lines."""
     if source.format == "csv":
-        frame = session.read.csv(source.location, header=True, inferSchema=True, **_csv(source))
+        frame = session.read.csv(
+            source.location, header=True, inferSchema=True, multiLine=source.multiline, **_csv(source)
+        )
         types = {field.name: field.dataType for field in frame.schema.fields}
         return {name: types.get(name, T.StringType()) for name in lines.names or ()}
     objects = lines.frame.where(F.col(_PARSED).isNotNull())
