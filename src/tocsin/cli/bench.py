@@ -100,7 +100,7 @@ def add_parser(subparsers: Any) -> None:
         "--data",
         type=Path,
         metavar="FOLDER",
-        help="the folder for the files of events; by default a cache folder",
+        help="where files of events are kept; by default a cache folder",
     )
     parser.add_argument("--publish", type=Path, metavar="FOLDER", help="add tables and plots to this folder")
     parser.add_argument(
