@@ -48,10 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _run(given)
         except KeyboardInterrupt:
-            text, code = ending.told()
+            text, code = ending.outcome()
         except Exception as error:
             if ending.signal is not None:  # what failed had lost its Java
-                text, code = ending.told()
+                text, code = ending.outcome()
             elif isinstance(error, BrokenPipeError):
                 # The reader of our output has closed the pipe, as in `tocsin … | head`.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

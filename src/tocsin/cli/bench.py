@@ -100,7 +100,7 @@ def add_parser(subparsers: Any) -> None:
         "--data",
         type=Path,
         metavar="FOLDER",
-        help="the folder for the files of events; by default a cache folder",
+        help="where files of events are kept; by default a cache folder",
     )
     parser.add_argument("--publish", type=Path, metavar="FOLDER", help="add tables and plots to this folder")
     parser.add_argument(
@@ -143,8 +143,8 @@ def run(options: argparse.Namespace) -> int:
 def _outcome(one: Measurement) -> str:
     if one.seconds is None:
         return f"failed: {one.reason}"
-    told = f"{one.seconds:.3f} s, {short(one.events_per_second)} events/s"
-    return told if one.agrees else f"{told}, but {one.reason}"
+    shown = f"{one.seconds:.3f} s, {short(one.events_per_second)} events/s"
+    return shown if one.agrees else f"{shown}, but {one.reason}"
 
 
 def _print_table(measured: Sequence[Measurement]) -> None:

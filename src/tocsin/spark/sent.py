@@ -110,25 +110,27 @@ def with_tables(matches: DataFrame, compiled: Compiled) -> DataFrame:
     if not sends(compiled):
         return matches
     pushed = [emission for emission in _emissions(compiled) if emission.what == "push"]
-    told = {
+    listed = {
         "names": sorted({emission.table for emission in pushed}),
         "forwarded": sorted({emission.table for emission in pushed if emission.forwards is not None}),
     }
-    return matches.withMetadata("what", {_TABLES: told}) if "what" in matches.columns else matches
+    return matches.withMetadata("what", {_TABLES: listed}) if "what" in matches.columns else matches
 
 
-def _check_table(table: str, with_attributes: Sequence[str], told: Mapping[str, list[str]] | None) -> None:
+def _check_table(table: str, with_attributes: Sequence[str], listed: Mapping[str, list[str]] | None) -> None:
     """Raise an error if no event can be in a table, as far as the matches show what is sent."""
-    if told is None or table in with_attributes:
+    if listed is None or table in with_attributes:
         return
-    if table in told["forwarded"]:
+    if table in listed["forwarded"]:
         message = f"the events in the table {table!r} carry no column, so the table does not exist"
         hint = "select them by their type: tocsin.sent(matches, TYPE); or carry columns: tocsin.Columns(attributes=[…])"
         raise InputError("unknown-table", message, hint=hint)
     # Events that are sent on can be selected by their types, which only the events have.
-    if table not in told["names"] and not told["forwarded"]:
+    if table not in listed["names"] and not listed["forwarded"]:
         raise InputError(
-            "unknown-table", f"no event is sent to a table {table!r}", hint=did_you_mean(table, told["names"])
+            "unknown-table",
+            f"no event is sent to a table {table!r}",
+            hint=did_you_mean(table, listed["names"]),
         )
 
 

@@ -78,8 +78,8 @@ def _readings(path: Path, text: str, key: pa.DataType | None) -> Iterator[tuple[
     columns = EventColumns("type", "", ("time", "time"), None, keys, None, None)
     lookup = arrow_predicates(compiled, catalog, schema, columns)
     assert isinstance(lookup, Lookup), lookup
-    told = match_schema([] if key is None else [pa.field("k", key)], None).serialize().to_pybytes()
-    job = Job(to_bytes(compiled.plan), told, len(keys), MAX_TOKENS)
+    of_matches = match_schema([] if key is None else [pa.field("k", key)], None).serialize().to_pybytes()
+    job = Job(to_bytes(compiled.plan), of_matches, len(keys), MAX_TOKENS)
     query = Query(_Described(schema), columns, compiled, catalog)
     recipe = recipe_for(query, lookup, "UTC")
     groups = groups_of(recipe, [str(path)], schema)

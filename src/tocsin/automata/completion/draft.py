@@ -79,13 +79,13 @@ def announcing(machine: Machine) -> Machine:
         ("failure", machine.failure),
     )
 
-    def told(transition: Transition) -> Transition:
+    def reporting(transition: Transition) -> Transition:
         ends = [
             Emit(Constant(outcome), what=outcome) for outcome, state in outcomes if state in transition.target
         ]
         return replace(transition, outputs=(*transition.outputs, *ends))
 
-    return replace(machine, transitions=tuple(told(transition) for transition in machine.transitions))
+    return replace(machine, transitions=tuple(reporting(transition) for transition in machine.transitions))
 
 
 def _draft(

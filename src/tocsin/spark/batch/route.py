@@ -123,8 +123,8 @@ class Choice:
             if isinstance(served, Refusal):
                 refused.append((one.name, served.reason))
             else:
-                told = advice(self.query.spark, converts_rows=one.run is not _run_read)
-                return Route(one.name, served, tuple(refused), told)
+                advised = advice(self.query.spark, converts_rows=one.run is not _run_read)
+                return Route(one.name, served, tuple(refused), advised)
         raise _cannot_cut(dict(refused))
 
     def matches(self) -> DataFrame:

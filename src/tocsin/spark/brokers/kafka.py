@@ -194,8 +194,8 @@ def kafka_error(error: BaseException) -> BrokerError | None:
     for sign, code, hint in _FAILURES:
         if sign in text:
             line = next(line for line in text.splitlines() if sign in line)
-            told = line[line.index(sign) :].removeprefix(sign).strip(": ")
-            return BrokerError(code, f"Kafka: {told[:300] or sign}", hint=hint)
+            detail = line[line.index(sign) :].removeprefix(sign).strip(": ")
+            return BrokerError(code, f"Kafka: {detail[:300] or sign}", hint=hint)
     return None
 
 
@@ -325,10 +325,10 @@ def _check_connector(spark: SparkSession) -> None:
 
 
 def _no_connector(why: str = "") -> SetupError:
-    told = f": {why}" if why else ""
+    reason = f": {why}" if why else ""
     return SetupError(
         "no-kafka-connector",
-        f"this Spark session has no usable Kafka connector{told}",
+        f"this Spark session has no usable Kafka connector{reason}",
         hint="start the session with connector_settings() as extra_conf, or spark-submit with "
         f"--packages {_CONNECTOR}:{pyspark.__version__}",
     )

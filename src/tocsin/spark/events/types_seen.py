@@ -79,8 +79,8 @@ class TypesSeen:
                 warn(never_occur(missing, there, hint))
 
     def _count(self, stage: int) -> int:
-        told = self._tracker.getStageInfo(stage)
-        return _UNKNOWN if told is None else told.numTasks
+        info = self._tracker.getStageInfo(stage)
+        return _UNKNOWN if info is None else info.numTasks
 
 
 def types_seen(

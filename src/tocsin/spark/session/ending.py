@@ -26,7 +26,7 @@ _JVM = "tocsin.spark.session.jvm"
 
 
 class Ending:
-    """While it is entered, signals end the command; `told` is how the command says so, and its exit code."""
+    """While it is entered, signals end the command; `outcome` is the message and the exit code of the command."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
@@ -53,7 +53,7 @@ class Ending:
         send(signal.SIGTERM, descendants() - self._others)
         raise KeyboardInterrupt
 
-    def told(self) -> tuple[str, int]:
+    def outcome(self) -> tuple[str, int]:
         """End every process that is left; return what to print, and the exit code."""
         _say_no_more()
         end_all(lambda: descendants() - self._others)

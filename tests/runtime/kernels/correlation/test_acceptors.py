@@ -24,7 +24,7 @@ def acceptor(text: str) -> tuple[Detector, dict[str, int]]:
     (correlation,) = parse(text).correlations
     ports = {"C": {"a": "A", "b": "B"}}
     compiled = transducers(
-        ksu_drafts({"C": correlation}, None, ports, Interpretation(), told=False, known=None)
+        ksu_drafts({"C": correlation}, None, ports, Interpretation(), triggers_reported=False, known=None)
     )
     (detector,) = compiled.plan.detectors
     bits = {}

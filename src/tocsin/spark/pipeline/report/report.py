@@ -58,8 +58,8 @@ class Report:
             lines += [f"  {line}" for line in shown]
         lines += ["", *self._counters()]
         for name, reasons in self.lost.items():
-            told = ", ".join(f"{count:,} {why}" for why, count in reasons.items()) or "none"
-            lines += ["", f"sent by {name} and not delivered: {told}"]
+            listed = ", ".join(f"{count:,} {why}" for why, count in reasons.items()) or "none"
+            lines += ["", f"sent by {name} and not delivered: {listed}"]
         if self.reasons:
             lines += ["", "dead letters"]
             lines += [f"  {count:,} × {reason}" for reason, count in self.reasons.items()]

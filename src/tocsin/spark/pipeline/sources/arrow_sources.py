@@ -82,8 +82,8 @@ def arrow_sources(
     if len({file for several in files for file in several}) < sum(map(len, files)):
         raise CannotReadError("two sources read the same file")
     time_zone = str(session.conf.get("spark.sql.session.timeZone"))
-    told = tuple(tuple(footers(several)) for several in files)
-    return ArrowSources(tuple(sources), told, schema, whole_ids, time_zone, cluster)
+    own_footers = tuple(tuple(footers(several)) for several in files)
+    return ArrowSources(tuple(sources), own_footers, schema, whole_ids, time_zone, cluster)
 
 
 def place(arrow: ArrowSources, names: Collection[str], coded: Collection[str]) -> Placed:
@@ -94,27 +94,31 @@ def place(arrow: ArrowSources, names: Collection[str], coded: Collection[str]) -
     """
     normals: dict[str, Normal] = {}
     groups: list[RowGroup] = []
-    for one, told in zip(arrow.sources, arrow.footers, strict=True):
-        normal, own = _source(arrow, one, told, names, coded)
-        normals |= dict.fromkeys((footer.file for footer in told), normal)
+    for one, own_footers in zip(arrow.sources, arrow.footers, strict=True):
+        normal, own = _source(arrow, one, own_footers, names, coded)
+        normals |= dict.fromkeys((footer.file for footer in own_footers), normal)
         groups += own
     return Placed(normals, groups, any(normal.hashed for normal in normals.values()))
 
 
 def _source(
-    arrow: ArrowSources, one: Opened, told: Sequence[Footer], names: Collection[str], coded: Collection[str]
+    arrow: ArrowSources,
+    one: Opened,
+    own_footers: Sequence[Footer],
+    names: Collection[str],
+    coded: Collection[str],
 ) -> tuple[Normal, list[RowGroup]]:
     own, file_schema = one.roles, one.frame.schema
     start, end = (_moment(one, name, arrow.time_zone) for name in own.time)
     type = None if own.type is None else _text(one, own.type, "type")
     made = tuple(_made(arrow, one, name) for name in names if name not in (START, END, TYPE))
     hashed: tuple[tuple[str, pa.DataType], ...] = ()
-    if ID in names and (own.id is None or may_lack(told, _path(one, own.id))):
+    if ID in names and (own.id is None or may_lack(own_footers, _path(one, own.id))):
         fields = [f for f in file_schema.fields if not isinstance(f.dataType, T.MapType | T.VariantType)]
         hashed = tuple((field.name, hashable_type(field)) for field in fields)
     paths = [start.column, end.column, *(path for path in (type, *(m.path for m in made)) if path)]
     read = tuple(dict.fromkeys([*(path.split(".")[0] for path in paths), *(name for name, _ in hashed)]))
-    groups = row_groups(told, file_schema, read, end.column)
+    groups = row_groups(own_footers, file_schema, read, end.column)
     normal = Normal(
         source=one.source.name,
         columns=read,

@@ -113,10 +113,10 @@ class Writer:
         plan: Plan,
         ledger: Ledger,
         stop: Event,
-        told: Callable[[Seen], None],
+        notify: Callable[[Seen], None],
         begun: Callable[[int], None],
     ) -> None:
-        self._plan, self._ledger, self._stop, self._told, self._begun = plan, ledger, stop, told, begun
+        self._plan, self._ledger, self._stop, self._notify, self._begun = plan, ledger, stop, notify, begun
         self._found, self._destinations = dict(plan.found), list(plan.destinations)
         self.busy = False
         self.failure: Exception | None = None
@@ -142,7 +142,7 @@ class Writer:
                 self._begun(batch)
                 page, shards = self._page(frame, batch)
                 self._ledger.add(page)
-                self._told(page.seen(self._plan.pipeline.name, shards, self._latest))
+                self._notify(page.seen(self._plan.pipeline.name, shards, self._latest))
         except Exception as problem:
             self.failure = problem
             raise

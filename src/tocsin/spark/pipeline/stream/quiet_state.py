@@ -60,8 +60,8 @@ class QuietState:
         held: set[tuple[str, str]] = set()
         for (name, key), own in groups.items():
             known = last.setdefault(name, {})
-            told, latest = hold_back([alert.end for alert in own], quiet[name], known.get(key))
-            held |= {(name, alert.match_id) for alert, heard in zip(own, told, strict=True) if not heard}
+            flags, latest = hold_back([alert.end for alert in own], quiet[name], known.get(key))
+            held |= {(name, alert.match_id) for alert, heard in zip(own, flags, strict=True) if not heard}
             if latest is not None:
                 known[key] = latest
         left = {

@@ -107,7 +107,7 @@ def run_stream(
     if before is not None:
         check_unchanged(pipeline, before, now)
     query_rows, plan = _plan(session, storage, pipeline, stream, known, shards)
-    told = [] if before is None else changed_subscriptions(before, now)
+    changed = [] if before is None else changed_subscriptions(before, now)
     if before is None:
         for target in (plan.dead_letters, plan.late):
             if target is not None:
@@ -115,16 +115,16 @@ def run_stream(
     for destination in plan.destinations:
         if before is None or not any(name in before.subscriptions for name in destination.subscriptions):
             destination.target.begin()
-    if before is None or told:
+    if before is None or changed:
         write_description(storage, stream.checkpoint, now)
     with of_pipeline(pipeline):
         ledger = Ledger(storage, stream.checkpoint)
     before_now = counted(ledger.batches, "micro-batch", "micro-batches")
     progress.done(f"{before_now} so far" if ledger.batches else "from the beginning")
-    if len(told) > NAMED:
-        progress.begin(f"{counted(len(told), 'subscription')} changed")
+    if len(changed) > NAMED:
+        progress.begin(f"{counted(len(changed), 'subscription')} changed")
         progress.done("new and changed ones start from scratch, others continue")
-    for line in told if len(told) <= NAMED else ():
+    for line in changed if len(changed) <= NAMED else ():
         progress.begin(line)
         progress.done(
             "others continue" if line.endswith("is gone") else "it starts from scratch, others continue"
