@@ -34,6 +34,7 @@ _PATTERNS = (
     "([A], [B][C])_{T1=9s} with matches = leftmost",
     "([A], [B(v > 0.5)][C])_{T1=9s} with matches = next",
     "([A], [B][C])_{T1=9s}",
+    "([A], [B];[C])_{T1=9s}",  # whose partial matches can escape the window
     "([A], [B][C])_{T1=9s} with matches = any, take = count",
 )
 _KINDS = {"k": "int", "v": "float"}

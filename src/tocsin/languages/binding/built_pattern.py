@@ -22,14 +22,18 @@ from tocsin.languages.lexis import MAX_DURATION, UNITS
 from tocsin.languages.quoted_conditions import read_filter
 
 
-def event(name: str) -> Expression:
+def event(name: str | int) -> Expression:
     """One event of the type, set of types, or composite with this name.
 
     >>> print(event("A").after(event("B").repeated(3)))
     [B][B][B];[A]
+    >>> print(event("pay-ok").followed_by(event(4624)))
+    ['pay-ok'];[4624]
     """
-    check_name(name)
-    return Expression(Atom((EventSpec(name),)))
+    if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
+        hint = 'write event("A"), with the name of a type as it stands in the table'
+        raise PatternError("bad-name", f"{name!r} is not the name of a type", None, hint)
+    return Expression(Atom((EventSpec(str(name)),)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -252,8 +256,8 @@ def _check_count(times: object) -> None:
         raise PatternError("bad-count", f"{times!r} is not a number of times", None, "write .repeated(3)")
 
 
-def _microseconds(limit: str) -> int:
-    after = parse_duration(limit) if len(limit) <= 30 else None
+def _microseconds(limit: object) -> int:
+    after = parse_duration(limit) if isinstance(limit, str) and len(limit) <= 30 else None
     if after is None or after > MAX_DURATION:
         raise PatternError(
             "bad-duration", f"{limit!r} is not a duration", None, f'write "5min"; units: {UNITS}'

@@ -71,9 +71,9 @@ def feed(memory: Groups, work: Work) -> Fed | Memory:
         if matches is not None:
             return Fed(take(detector, matches, work.interned), initial(detector))
     before = _for_all_keys(memory, tables, work.keys.size)
-    found, parts, nodes, overflow = kernel.run(
-        rows, tables.moves, before, kernel.Task(choice.matches == "leftmost", work.keep, work.limit)
-    )
+    task = kernel.Task(choice.matches == "leftmost", work.keep, work.limit)
+    escapes = tables.escapes if len(tables.escapes) else None
+    found, parts, nodes, overflow = kernel.run(rows, tables.moves, before, task, escapes)
     if overflow:
         raise LimitError(
             "too-many-matches",
