@@ -162,7 +162,7 @@ def _labelexpr(case: Case, local: bool) -> Answers:
 
 
 def _correlation(case: Case, engine: str) -> Answers | Sends:
-    """What does a correlation send, when does it trigger, and which labels are off in the end?"""
+    """The outputs and triggers of a correlation, and the labels that are off in the end."""
     types = _types(case)
     library: Library = _own(case).read(case["expression"], {"types": types})
     if len(library.correlations) != 1:

@@ -67,7 +67,7 @@ class ReadJob(NamedTuple):
     )
     scan: Scan | None = None  # if the events are a table that Spark would make of the files
     reports: bool = True  # whether `id`, `type` and `attributes` of events are made
-    note: Callable[[Iterable[object]], None] | None = None  # gets the types that occur, if somebody asks
+    note: Callable[[Iterable[object]], None] | None = None  # gets the types that occur; None if not needed
 
     def without_reports(self) -> ReadJob:
         """The job without the columns that only distinguish events from each other."""

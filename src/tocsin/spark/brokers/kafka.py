@@ -75,7 +75,7 @@ class KafkaServer:
 
 @dataclass(frozen=True, slots=True)
 class KafkaInput:
-    """What to read from Kafka.
+    """The topics to read from Kafka, and where to start.
 
     Args:
         starting: where a new query begins: `earliest`, `latest`, or `{topic: {partition: offset}}`.

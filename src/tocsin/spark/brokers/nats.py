@@ -60,7 +60,7 @@ _COLUMNS = ("value", "topic", "id", "headers")
 
 @dataclass(frozen=True, slots=True)
 class NatsInput:
-    """What to read from a JetStream stream.
+    """The messages to read from a JetStream stream.
 
     Args:
         subject: read only messages to this subject, which may contain wildcards.
