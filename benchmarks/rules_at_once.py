@@ -1,8 +1,8 @@
 """What does it cost a running stream when ten thousand rules come at once?
 
-A real `tocsin run` reads files of events that arrive all the time. When its micro-batches go steadily, the rules are written into
-its rules folder, all in one go. Measured are the CPU time of all its processes until every change is decided, beyond what the
-stream took before in the same time, and the longest time between two commits. Rules are of several shapes, and each has a
+A real `tocsin run` reads files of events that arrive all the time. When its micro-batches go steadily, the rules are written
+into its rules folder, all in one go. Measured are the CPU time of all its processes until every change is decided, beyond what
+the stream took before in the same time, and the longest time between two commits. Rules are of several shapes, and each has a
 threshold of its own.
 
     python benchmarks/rules_at_once.py --rules 10000
@@ -13,6 +13,7 @@ Exit code 1 if a rule was refused or is still undecided, or if a limit is passed
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import shutil
@@ -83,7 +84,7 @@ class Stream:
         self.commits: dict[int, float] = {}  # micro-batch -> when it was committed
         self._enough = threading.Event()
         command = [sys.executable, "-c", TOCSIN, "run", str(folder / "pipeline.toml"), "--quiet"]
-        # Compiling rules is work for Python; Java's second compiler would take half of a small machine.
+        # A killed process cannot clean up, so everything it leaves behind is kept inside the folder.
         environment = os.environ | {"TMPDIR": str(folder / "tmp")}
         with (folder / "said").open("wb") as said:
             self.process = subprocess.Popen(
@@ -160,7 +161,7 @@ class Stream:
     def longest_gap(self, since: float, until: float) -> float:
         """The longest time between two commits, of those that lie in a time or around it."""
         times = sorted(self.commits.values())
-        pairs = list(zip(times, times[1:], strict=False))
+        pairs = list(itertools.pairwise(times))
         return max((b - a for a, b in pairs if b > since and a < until), default=0.0)
 
 

@@ -60,8 +60,10 @@ fuzz.HOPELESS = 0.2
 class Told:
     def send(self, message): print(message, flush=True)
     def close(self): pass
-import time
-fuzz.work(["bad"], 1, time.monotonic() + 1.5, Told())
+import itertools, time
+ticks = itertools.count()
+time.monotonic = lambda: next(ticks)  # thirty texts, however busy the machine is
+fuzz.work(["bad"], 1, 30, Told())
 """
 
 
