@@ -20,10 +20,11 @@ class Storage:
                 "a pipeline of streams cannot run through Spark Connect",
                 hint="run it where Spark runs, as with spark-submit; tocsin.detect on a streaming DataFrame works",
             )
-        self._jvm: Any = session.sparkContext._jvm
+        jvm: Any = session.sparkContext._jvm
+        self._jvm = jvm
         # Looked up once: Java is asked for each part of such a name.
-        self._new_path = self._jvm.org.apache.hadoop.fs.Path
-        self._text_of = self._jvm.org.apache.commons.io.IOUtils.toString
+        self._new_path = jvm.org.apache.hadoop.fs.Path
+        self._text_of = jvm.org.apache.commons.io.IOUtils.toString
         self._configuration = session.sparkContext._jsc.hadoopConfiguration()
         self._systems: dict[str, Any] = {}
 
