@@ -24,6 +24,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from chaos import TOCSIN, kill_session
@@ -68,7 +69,7 @@ SHAPES = (
     "[Close(level > N)]",
 )
 PIECE, EVENTS = 0.25, 50  # seconds from one file of events to the next, and events in it
-STEADY = 12  # micro-batches before it counts as steady, and as many to measure what is usual
+STEADY = 6  # micro-batches before it counts as steady, and as many to measure what is usual
 START, PATIENCE = 600.0, 900.0  # seconds
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -98,7 +99,7 @@ class Stream:
         self._sender.start()
 
     def _send(self) -> None:
-        number = 0
+        number, chance = 0, Random(29)
         while not self._enough.wait(PIECE):
             now = time.time()
             lines = [
@@ -108,7 +109,7 @@ class Stream:
                         "type": ("Open", "Close")[n % 2],
                         "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{n:06}Z",
                         "room": n // 2,
-                        "level": (number * 7 + n) % 1000,
+                        "level": chance.randrange(1_000_000),
                     }
                 )
                 for n in range(EVENTS)
@@ -166,11 +167,9 @@ class Stream:
 
 
 def rule(number: int) -> str:
-    return (
-        SHAPES[number % len(SHAPES)]
-        .replace("N", str(500 + number % 500))
-        .replace("2s", f"{2 + number // 2500}s")
-    )
+    """A rule that rarely finds something, as alerts do."""
+    text = SHAPES[number % len(SHAPES)]
+    return text.replace("N", str(999_000 + number % 1000)).replace("2s", f"{2 + number // 1000}s")
 
 
 def measured(stream: Stream, rules: int) -> dict[str, Any]:
