@@ -98,7 +98,9 @@ def work(names: list[str], seed: int, until: float, told: Connection) -> None:
             warmed.add(name)
             attempt(name, data)
         if number % 50 == 1:
+            told.send(tried)  # so that what was tried counts even if the process dies
             told.send((name, data, None))
+            tried = Counter()
         what = attempt(name, data)
         tried[name] += 1
         if what is not None:
@@ -124,14 +126,15 @@ class Fuzzer:
         while alive:
             for one in list(alive):
                 process, told, heard = one
+                ended = not process.is_alive()  # asked first: what it said at its end is heard below
                 with contextlib.suppress(EOFError):
                     while told.poll(0.05):
-                        one[2] = (time.monotonic(), self._heard(told.recv()))
+                        one[2] = (time.monotonic(), self._heard(told.recv()) or one[2][1])
                 stuck = time.monotonic() - one[2][0] > STUCK
-                if process.is_alive() and not stuck:
+                if not ended and not stuck:
                     continue
                 alive.remove(one)
-                died = process.is_alive() or process.exitcode != 0
+                died = not ended or process.exitcode != 0
                 process.kill()
                 process.join()
                 if died:
