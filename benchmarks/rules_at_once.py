@@ -1,8 +1,8 @@
 """What does it cost a running stream when ten thousand rules come at once?
 
-A real `tocsin run` reads files of events that arrive all the time. When its micro-batches go steadily, the rules are written into
-its rules folder, all in one go. Measured are the CPU time of all its processes until every change is decided, beyond what the
-stream took before in the same time, and the longest time between two commits. Rules are of several shapes, and each has a
+A real `tocsin run` reads files of events that arrive all the time. When its micro-batches go steadily, the rules are written
+into its rules folder, all in one go. Measured are the CPU time of all its processes until every change is decided, beyond what
+the stream took before in the same time, and the longest time between two commits. Rules are of several shapes, and each has a
 threshold of its own.
 
     python benchmarks/rules_at_once.py --rules 10000
@@ -13,6 +13,7 @@ Exit code 1 if a rule was refused or is still undecided, or if a limit is passed
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import shutil
@@ -23,6 +24,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from chaos import TOCSIN, kill_session
@@ -67,7 +69,7 @@ SHAPES = (
     "[Close(level > N)]",
 )
 PIECE, EVENTS = 0.25, 50  # seconds from one file of events to the next, and events in it
-STEADY = 12  # micro-batches before it counts as steady, and as many to measure what is usual
+STEADY = 6  # micro-batches before it counts as steady, and as many to measure what is usual
 START, PATIENCE = 600.0, 900.0  # seconds
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -83,7 +85,7 @@ class Stream:
         self.commits: dict[int, float] = {}  # micro-batch -> when it was committed
         self._enough = threading.Event()
         command = [sys.executable, "-c", TOCSIN, "run", str(folder / "pipeline.toml"), "--quiet"]
-        # Compiling rules is work for Python; Java's second compiler would take half of a small machine.
+        # A killed process cannot clean up, so everything it leaves behind is kept inside the folder.
         environment = os.environ | {"TMPDIR": str(folder / "tmp")}
         with (folder / "said").open("wb") as said:
             self.process = subprocess.Popen(
@@ -97,7 +99,7 @@ class Stream:
         self._sender.start()
 
     def _send(self) -> None:
-        number = 0
+        number, chance = 0, Random(29)
         while not self._enough.wait(PIECE):
             now = time.time()
             lines = [
@@ -107,7 +109,7 @@ class Stream:
                         "type": ("Open", "Close")[n % 2],
                         "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{n:06}Z",
                         "room": n // 2,
-                        "level": (number * 7 + n) % 1000,
+                        "level": chance.randrange(1_000_000),
                     }
                 )
                 for n in range(EVENTS)
@@ -160,16 +162,14 @@ class Stream:
     def longest_gap(self, since: float, until: float) -> float:
         """The longest time between two commits, of those that lie in a time or around it."""
         times = sorted(self.commits.values())
-        pairs = list(zip(times, times[1:], strict=False))
+        pairs = list(itertools.pairwise(times))
         return max((b - a for a, b in pairs if b > since and a < until), default=0.0)
 
 
 def rule(number: int) -> str:
-    return (
-        SHAPES[number % len(SHAPES)]
-        .replace("N", str(500 + number % 500))
-        .replace("2s", f"{2 + number // 2500}s")
-    )
+    """A rule that rarely finds something, as alerts do."""
+    text = SHAPES[number % len(SHAPES)]
+    return text.replace("N", str(999_000 + number % 1000)).replace("2s", f"{2 + number // 1000}s")
 
 
 def measured(stream: Stream, rules: int) -> dict[str, Any]:

@@ -106,7 +106,7 @@ def composed(random: Random) -> Document:
                 own.append(other)
             case 0 | 1 if isinstance(own, dict) and isinstance(other, dict):
                 own.update(other)
-            case 2:
+            case 2 if document:
                 document.pop(random.choice(sorted(document)), None)
             case 3 | 4:
                 _change(document, random)

@@ -39,8 +39,11 @@ class Place:
         return self.store == other.store and all(_fit(one, another) for one, another in both)
 
 
-def problem_of(path: str) -> str | None:
+def problem_of(path: str, *, wild: bool = False) -> str | None:
     """Return why no file can have this path; None if one can.
+
+    Args:
+        wild: whether the path may stand for others by wildcards, which can be shorter.
 
     >>> problem_of("out"), problem_of("a" * 300)
     (None, 'a name in it has 300 bytes; the limit is 255')
@@ -53,7 +56,7 @@ def problem_of(path: str) -> str | None:
     if (size := len(path.encode())) > MAX_PATH:
         return f"it has {size:,} bytes; the limit is {MAX_PATH:,}"
     longest = max(len(name.encode()) for name in path.split("/"))
-    if longest > MAX_NAME and not _WILD.search(path):
+    if longest > MAX_NAME and not (wild and _WILD.search(path)):
         return f"a name in it has {longest} bytes; the limit is {MAX_NAME}"
     return None
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import get_args
 
+from tocsin.errors import InputError
+from tocsin.languages.attached import read_text
 from tocsin.spark.pipeline.file.broker import (
     BrokerFormat,
     Connection,
@@ -15,7 +18,7 @@ from tocsin.spark.pipeline.file.broker import (
     Starting,
     ValueFormat,
 )
-from tocsin.spark.pipeline.file.section import Table
+from tocsin.spark.pipeline.file.section import Table, resolved
 
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _EXAMPLES = {"kafka": "kafka1:9092", "nats": "nats://127.0.0.1:4222", "mqtt": "127.0.0.1:1883"}
@@ -70,20 +73,16 @@ def _secret(table: Table, what: str) -> Secret | None:
     if variable and file:
         table.note("bad-value", f"{what}_env and {what}_file cannot be combined", f"{what}_file")
     if file is not None:
-        return Secret(file=_resolved(table, file))
+        return Secret(file=resolved(table, file, f"{what}_file"))
     return None if variable is None else Secret(variable)
-
-
-def _resolved(table: Table, path: str) -> str:
-    return str((Path(table.document.file).parent / path).resolve())
 
 
 def _file(table: Table, key: str) -> str | None:
     path = table.text(key)
     if path is None:
         return None
-    whole = _resolved(table, path)
-    if not Path(whole).is_file():
+    whole = resolved(table, path, key)
+    if whole and not os.path.isfile(whole):
         table.note("no-file", f"there is no file {whole}", key, value=True)
     return whole
 
@@ -118,20 +117,22 @@ def read_feed(table: Table, format: BrokerFormat) -> Feed:
 
 def _spool(table: Table) -> str | None:
     path = table.text("spool")
-    return None if path is None else _resolved(table, path)
+    return None if path is None else resolved(table, path, "spool")
 
 
 def _avro_schema(table: Table) -> str | None:
     path = table.text("schema", required=True, hint="a file with the Avro schema of the messages")
-    if path is None:
+    file = resolved(table, path, "schema") if path else ""
+    if not file:
         return None
     try:
-        text = Path(_resolved(table, path)).read_text(encoding="utf-8")
+        text = read_text(Path(file))
         json.loads(text)
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as problem:
-        why = getattr(problem, "strerror", None) or "it is not JSON"
-        code = "no-file" if isinstance(problem, FileNotFoundError) else "bad-file"
-        table.note(code, f"{path} cannot be read: {why}", "schema", value=True)
+    except InputError as problem:
+        table.note(problem.code, problem.message, "schema", value=True)
+        return None
+    except (ValueError, RecursionError):
+        table.note("bad-file", f"{path} cannot be read: it is not JSON", "schema", value=True)
         return None
     return text
 

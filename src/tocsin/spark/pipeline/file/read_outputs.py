@@ -12,8 +12,7 @@ from tocsin.languages.lexis import shortened
 from tocsin.spark.pipeline.file.broker import BROKERS
 from tocsin.spark.pipeline.file.model import FileFormat, Mode, SideOutput, Sink, SinkFormat, Stream
 from tocsin.spark.pipeline.file.read_brokers import read_connection, read_topic
-from tocsin.spark.pipeline.file.read_sources import resolved
-from tocsin.spark.pipeline.file.section import Table
+from tocsin.spark.pipeline.file.section import Table, resolved
 from tocsin.spark.pipeline.places import linked, local, overlap, places, problem_of
 
 BATCH = "batch="  # how the name of the folder of a micro-batch begins

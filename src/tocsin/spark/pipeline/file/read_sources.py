@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import glob
-from pathlib import Path
+import os
 from typing import get_args
 
-from tocsin.languages.lexis import shortened
 from tocsin.spark.pipeline.file.broker import BROKERS
 from tocsin.spark.pipeline.file.model import Limit, Source, SourceFormat, TimeUnit
 from tocsin.spark.pipeline.file.read_brokers import read_feed
-from tocsin.spark.pipeline.file.section import Table
-from tocsin.spark.pipeline.places import local, problem_of, whole
+from tocsin.spark.pipeline.file.section import Table, resolved
+from tocsin.spark.pipeline.places import local
 
 _WILDCARDS = "*?["
 FORMATS: tuple[SourceFormat, ...] = ("parquet", "jsonl", "csv", "table", *BROKERS)
@@ -86,32 +85,21 @@ def _location(table: Table, format: SourceFormat | None) -> str:
     location = table.text(key, required=format is not None)
     if location is None or format == "table":
         return location or ""
-    path = resolved(table, location, key)
+    path = resolved(table, location, key, wild=True)
     here = local(path)
     if not _is_there(path):
         table.note("no-file", f"there is no file or folder {path}", key, value=True)
-    elif table.values.get("stream") is True and here is not None and here.is_file():
+    elif table.values.get("stream") is True and here is not None and os.path.isfile(here):
         hint = "files that are complete are moved into it"
         table.note("bad-value", f"{path} is a file, but a stream reads a folder", key, hint, value=True)
     return path
-
-
-def resolved(table: Table, path: str, key: str = "path") -> str:
-    """Return a path of the file as an absolute one, unless it has a scheme such as s3://; note impossible paths."""
-    problem = problem_of(path)
-    full = "" if problem else whole(path, Path(table.document.file).parent.absolute())
-    problem = problem or problem_of(full)
-    if problem is not None:
-        table.note("bad-path", f"{shortened(path)!r} cannot be a path: {problem}", key, value=True)
-        return ""
-    return full
 
 
 def _is_there(path: str) -> bool:
     here = local(path)
     if not path or here is None or "{" in path:  # braces are a wildcard to Spark, but not to Python
         return True
-    return any(glob.iglob(str(here))) if any(sign in path for sign in _WILDCARDS) else here.exists()
+    return any(glob.iglob(str(here))) if any(sign in path for sign in _WILDCARDS) else os.path.exists(here)
 
 
 def _time(table: Table) -> tuple[str, str] | None:

@@ -8,8 +8,7 @@ from typing import Literal, get_args
 
 from tocsin.algebra.tokens.subscription import Detection
 from tocsin.spark.pipeline.file.model import AHEAD, LateMode, RepeatedMode, Source, Stream
-from tocsin.spark.pipeline.file.read_sources import resolved
-from tocsin.spark.pipeline.file.section import Table
+from tocsin.spark.pipeline.file.section import Table, resolved
 
 _AT_ONCE = ("once", "available-now")  # triggers that use what is there and stop
 _LIKELY = re.compile(r"probabilistic\(\s*(\d*\.?\d+)\s*\)")

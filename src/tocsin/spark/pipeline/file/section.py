@@ -6,12 +6,14 @@ So one run reports every mistake of a file. `finish` notes the keys nobody asked
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from tocsin.errors import PipelineError, Span, did_you_mean
 from tocsin.events import parse_duration
 from tocsin.languages.lexis import MAX_DURATION, is_name, shortened
 from tocsin.spark.pipeline.file.document import Document, Place
+from tocsin.spark.pipeline.places import problem_of, whole
 
 Choice = TypeVar("Choice", bound=str)
 MAX_NUMBER = (1 << 31) - 1
@@ -196,3 +198,14 @@ def _shown(value: object) -> str:
             return "a table"
         case _:
             return f"the time {value}"
+
+
+def resolved(table: Table, path: str, key: str = "path", *, wild: bool = False) -> str:
+    """Return a path of the file as an absolute one, unless it has a scheme such as s3://; note impossible paths."""
+    problem = problem_of(path, wild=wild)
+    full = "" if problem else whole(path, Path(table.document.file).parent.absolute())
+    problem = problem or problem_of(full, wild=wild)
+    if problem is not None:
+        table.note("bad-path", f"{shortened(path)!r} cannot be a path: {problem}", key, value=True)
+        return ""
+    return full

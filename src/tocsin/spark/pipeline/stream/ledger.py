@@ -29,6 +29,9 @@ class Numbers:
     matches: Mapping[str, int] = field(default_factory=dict)
     written: Mapping[str, int] = field(default_factory=dict)  # rows, by the folder or table
     held: Mapping[str, int] = field(default_factory=dict)  # matches that quiet subscriptions held back
+    gone: Mapping[str, int] = field(
+        default_factory=dict
+    )  # files deleted before they were read, by their folder
 
     def __add__(self, other: Numbers) -> Numbers:
         sources = dict(self.sources)
@@ -40,14 +43,15 @@ class Numbers:
             _sum(self.matches, other.matches),
             _sum(self.written, other.written),
             _sum(self.held, other.held),
+            _sum(self.gone, other.gone),
         )
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Numbers:
         """Restore numbers from the plain values that `asdict` made."""
         sources = {name: Counters(**counters) for name, counters in values["sources"].items()}
-        held = values.get("held", {})  # ledgers of earlier builds have none
-        return cls(sources, values["reasons"], values["matches"], values["written"], held)
+        held, gone = values.get("held", {}), values.get("gone", {})  # ledgers of earlier builds have none
+        return cls(sources, values["reasons"], values["matches"], values["written"], held, gone)
 
 
 def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
@@ -92,6 +96,7 @@ class Page:
             self.rules,
             numbers.held,
             alerts,
+            numbers.gone,
         )
 
 

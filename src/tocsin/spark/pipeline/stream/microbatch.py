@@ -99,6 +99,7 @@ class Plan:
     late: Target | None
     known: KnownRules
     quiet: QuietState
+    deleted: Callable[[int], Mapping[str, int]]  # how many files of a micro-batch are gone, by their folder
     alerts: int = 0  # how many of the latest matches are reported as text
     later: Later | None = (
         None  # for a rule that came while the stream ran, how its matches are got at and written
@@ -121,6 +122,7 @@ class Writer:
         self.busy = False
         self.failure: Exception | None = None
         self._latest: tuple[str, ...] = ()
+        self._gone: Counter[str] = Counter()  # files, not noted in the ledger yet
         self.samples: dict[str, tuple[str, ...]] = {
             name: ()
             for sink in plan.pipeline.sinks
@@ -135,6 +137,7 @@ class Writer:
             raise self.failure
         self.busy = True
         try:
+            self._gone.update(self._plan.deleted(batch))
             if self._ledger.has(batch):
                 # All is written, but what the shards remember may not be.
                 frame.write.format("noop").mode("overwrite").save()
@@ -142,6 +145,7 @@ class Writer:
                 self._begun(batch)
                 page, shards = self._page(frame, batch)
                 self._ledger.add(page)
+                self._gone.clear()
                 self._notify(page.seen(self._plan.pipeline.name, shards, self._latest))
         except Exception as problem:
             self.failure = problem
@@ -171,7 +175,7 @@ class Writer:
             reached, silent = self._reached(rows, figures)
         finally:
             kept.unpersist()
-        numbers = Numbers(sources, reasons, matches, written, held.counts)
+        numbers = Numbers(sources, reasons, matches, written, held.counts, dict(self._gone))
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         page = Page(
             batch,

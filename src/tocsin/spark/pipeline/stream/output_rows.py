@@ -58,10 +58,11 @@ class OutputRows:
         self, kinds: Collection[str], open: Opener, schema: StructType, names: Collection[str] | None = None
     ) -> DataFrame:
         """Apply `open` to rows `name, packed` of all names or some: here if all rows are local, else in the workers."""
+        asked = None if names is None else frozenset(names)
         own = [
             (row["name"], row["packed"])
             for row in self._rows
-            if row["kind"] in kinds and (names is None or row["name"] in names)
+            if row["kind"] in kinds and (asked is None or row["name"] in asked)
         ]
         if all(packed is not None for _, packed in own):
             rows = pa.record_batch({"name": [name for name, _ in own], "packed": [data for _, data in own]})

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Event, Lock
 
 import pyarrow as pa
@@ -52,6 +53,7 @@ from tocsin.spark.pipeline.sinks.write_files import Written
 from tocsin.spark.pipeline.sources.classify import classify, event_columns
 from tocsin.spark.pipeline.sources.plan_sources import carried_by_all, chosen, plan_sources, unite
 from tocsin.spark.pipeline.sources.streams import Known, look_at, open_stream
+from tocsin.spark.pipeline.stream.deleted_files import deleted_files
 from tocsin.spark.pipeline.stream.description import (
     changed_subscriptions,
     check_unchanged,
@@ -214,6 +216,7 @@ def _plan(
         None if late is None else side_target(storage, late),
         KnownRules(storage, pipeline),
         QuietState(storage, stream.checkpoint),
+        partial(deleted_files, storage, stream.checkpoint),
         later=later,
     )
     return gathered.run(events, shards, stream.idle is not None), done
@@ -364,4 +367,5 @@ def _report(plan: Plan, ledger: Ledger, writer: Writer, seconds: float) -> Repor
         routes=plan.routes,
         held={entry.name: 0 for entry in pipeline.subscriptions if entry.quiet is not None}
         | dict(totals.held),
+        gone=totals.gone,
     )
