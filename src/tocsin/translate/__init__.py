@@ -1,7 +1,8 @@
 """Translates profiles of the event algebra from one language into another, and notifications back (Meta-ENS).
 
 `derive` translates expressions, `texts` translates texts, `post_filter` runs the subscriber's side, and `prolog` answers the
-queries of the paper's transformer. Rules are rows of tables: `tables` for operators, `parameters` for duplicates and consumption.
+queries of the paper's transformer. Rules are rows of tables: `tables` for operators,
+`parameters` for duplicates and consumption.
 """
 
 from __future__ import annotations

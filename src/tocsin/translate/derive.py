@@ -318,17 +318,14 @@ def _kept_back(expression: Expression, wish: Wish) -> Part:
 def _with_parts(expression: Expression, detected: Mapping[Expression, Expression]) -> Expression:
     """The expression over the notifications of its operands."""
     written = {one.name: getattr(expression, one.name) for one in fields(expression)}
-    operands = {
-        name: tuple(detected[one] for one in value) if isinstance(value, tuple) else detected[value]
-        for name, value in written.items()
-        if (isinstance(value, tuple) and value and value[0] in detected) or _is_in(value, detected)
-    }
+    operands: dict[str, object] = {}
+    for name, value in written.items():
+        if isinstance(value, tuple) and value and all(one in detected for one in value):
+            operands[name] = tuple(detected[one] for one in value)
+        elif isinstance(value, Expression) and value in detected:
+            operands[name] = detected[value]
     found: Expression = replace(expression, **operands)  # type: ignore[arg-type]  # of any node, by its fields
     return found
-
-
-def _is_in(value: object, detected: Mapping[Expression, Expression]) -> bool:
-    return any(value is one for one in detected)
 
 
 # --- errors -----------------------------------------------------------------------------------------------
