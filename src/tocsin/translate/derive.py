@@ -13,22 +13,21 @@ With `exact` it is kept back as well where a rule has more or fewer matches, or 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from tocsin.algebra.pairs.expression import (
     INFINITE,
     After,
     At,
+    Composition,
     Conjunction,
-    Disjunction,
     Every,
     Expression,
     Framed,
     Negation,
     Primitive,
     Selection,
-    Simultaneity,
     Timeframe,
     parts,
     walk,
@@ -56,6 +55,7 @@ class Wish:
         traits: what the target language offers.
         exact: the subscriber wants exactly what it asked for; otherwise the rules of the paper decide.
         parameters: whether duplicates and consumption count; otherwise only operators and timeframes do, as in section 5.2.
+        written: the evaluations of an operator that the language's notation can write; by its traits if this is not given.
         timeframe: what rules use that need a timeframe where the source has none, as those of selections.
         alone: nothing outside the expression can take what it deletes.
         beside: it is an operand of something that is kept back, which shares its history.
@@ -65,6 +65,7 @@ class Wish:
     traits: Traits
     exact: bool = False
     parameters: bool = True
+    written: Callable[[Composition], Iterable[Evaluation]] | None = None
     timeframe: Timeframe = INFINITE
     alone: bool = True
     beside: bool = False
@@ -135,24 +136,27 @@ def _installed(step: Step, expression: Expression | None = None) -> Part:
 
 def _by_rule(expression: Expression, wish: Wish) -> Part | None:
     """The expression by the first rule that fits; None if it is to be kept back."""
-    chosen = _parameters(expression, wish)
     rules = _fitting(expression, wish)
+    chosen = [_parameters(expression, rule, wish) for rule, _ in rules]
     if not wish.exact:
         if not rules:
             raise _in_the_way(expression, wish, f"no rule says {_called(expression)} there")
-        if chosen.kind is None:
+        if all(one.kind is None for one in chosen):
             raise _in_the_way(
                 expression, wish, "its duplicates and consumption go into none of the language's"
             )
-    for rule, binding in rules:
-        if wish.exact and (
-            rule.claimed or chosen.claimed or not rule.kind.exact or chosen.kind is not Kind.EQUIVALENT
-        ):
+    for (rule, binding), how in zip(rules, chosen, strict=True):
+        if how.kind is None or (wish.exact and not _is_exact(rule, how)):
             continue
-        found = _applied(expression, rule, binding, chosen, wish)
+        found = _applied(expression, rule, binding, how, wish)
         if found is not None:
             return found
     return None
+
+
+def _is_exact(rule: Rule, chosen: Chosen) -> bool:
+    """Whether the subscriber gets exactly what it asked for, beyond any claim."""
+    return rule.kind.exact and chosen.kind is Kind.EQUIVALENT and not rule.claimed and not chosen.claimed
 
 
 def _fitting(expression: Expression, wish: Wish) -> list[tuple[Rule, Binding]]:
@@ -165,11 +169,14 @@ def _fitting(expression: Expression, wish: Wish) -> list[tuple[Rule, Binding]]:
     ]
 
 
-def _parameters(expression: Expression, wish: Wish) -> Chosen:
-    """The evaluation of the operator at the target."""
-    if not isinstance(expression, Conjunction | Disjunction | Ordered | Simultaneity):
+def _parameters(expression: Expression, rule: Rule, wish: Wish) -> Chosen:
+    """The evaluation of the operator that the rule puts in its place."""
+    if not isinstance(expression, Composition):
         return Chosen(Views(), Kind.EQUIVALENT)
-    found = choose(expression, wish.traits, wish.alone)
+    written = None
+    if wish.written is not None and isinstance(rule.target, Composition):
+        written = wish.written(type(rule.target)(expression.operands, expression.timeframe, expression.how))
+    found = choose(expression, wish.traits, wish.alone, written)
     if wish.parameters:
         return found
     aside = "duplicates and consumption are left aside"

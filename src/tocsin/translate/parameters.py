@@ -9,10 +9,11 @@ Paper: 004, section 5.3. Its arrows are read as Part C.5.17 says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from tocsin.algebra.pairs.expression import Composition, Disjunction, Simultaneity
+from tocsin.algebra.pairs.expression import Sequence as Ordered
 from tocsin.algebra.pairs.groups import Duplicates, Traits
 from tocsin.algebra.pairs.parameters import (
     ALL,
@@ -39,6 +40,7 @@ ADDED = frozenset(
     ((Duplicates.ALL, Pairing.UNIQUE), (duplicates, Pairing.UNIQUE))
     for duplicates in (Duplicates.FIRST, Duplicates.LAST)
 )
+_PAPER = (Consumption.KEEP, Consumption.DELETE, Consumption.REAPPLY)
 EVERYTHING: Setting = (Duplicates.ALL, Pairing.ALL)
 UNIQUE_BY_CLAIM = "unique pairs of trace views are not what consuming leaves over (C.5.1)"
 
@@ -92,16 +94,21 @@ def setting_of(how: Evaluation) -> Setting | None:
     return _duplicates(mode.selection), pairing
 
 
-def choose(expression: Composition, traits: Traits, alone: bool = True) -> Chosen:
+def choose(
+    expression: Composition, traits: Traits, alone: bool = True, written: Iterable[Evaluation] | None = None
+) -> Chosen:
     """The evaluation of an operator in a language, so that least is lost.
 
-    A disjunction that is `alone` has the same matches whatever it deletes.
+    Args:
+        alone: nothing outside the operator can take what it deletes, so a disjunction has the same matches whatever that is.
+        written: the evaluations that its notation can write; otherwise they are taken from the traits.
     """
     how = _normal(expression)
     either = alone and isinstance(expression, Disjunction)
-    offered = [
-        _relate(how, candidate, either) for candidate in _offered(how, len(expression.operands), traits)
-    ]
+    candidates = _offered(how, len(expression.operands), traits) if written is None else written
+    offered = [_relate(expression, how, candidate, either, alone) for candidate in candidates]
+    if not offered:
+        return Chosen(how, None)
     order = (Kind.EQUIVALENT, Kind.POSITIVE, Kind.NEGATIVE, None)
     return min(offered, key=lambda one: (order.index(one.kind), bool(one.claimed)))
 
@@ -155,12 +162,16 @@ def _number(how: Evaluation) -> Pick:
     return pick if isinstance(pick, Pick) and pick not in (LAST, ALL) else FIRST
 
 
-def _relate(how: Evaluation, candidate: Evaluation, either: bool) -> Chosen:
+def _relate(
+    expression: Composition, how: Evaluation, candidate: Evaluation, either: bool, alone: bool
+) -> Chosen:
     """How the matches under a candidate relate to those that are wanted."""
-    if how == candidate or (either and _takes_all(how) and _takes_all(candidate)):
+    ends = isinstance(expression, Ordered)
+    wanted, offered = (_comparable(one, ends, alone) for one in (how, candidate))
+    if wanted == offered or (either and _takes_all(how) and _takes_all(candidate)):
         return Chosen(candidate, Kind.EQUIVALENT)
-    one, other = setting_of(how), setting_of(candidate)
-    lost = _lost(how, candidate)
+    one, other = setting_of(wanted), setting_of(offered)
+    lost = _lost(wanted, offered)
     if one is None or other is None:
         everything = other == EVERYTHING and isinstance(how, Views)
         kind = Kind.POSITIVE if everything else None
@@ -169,6 +180,26 @@ def _relate(how: Evaluation, candidate: Evaluation, either: bool) -> Chosen:
     exact = EVERYTHING in (one, other) or (isinstance(how, Views) and isinstance(candidate, Views))
     words = f"Table 22, {_words(one)} into {_words(other)}" if kind is not None else ""
     return Chosen(candidate, kind, words, "" if exact else UNIQUE_BY_CLAIM, lost)
+
+
+def _comparable(how: Evaluation, ends: bool, alone: bool) -> Evaluation:
+    """An evaluation without what makes no difference.
+
+    The last operand of a sequence is the one that ends a match, whatever it would choose (`ends`); and what is deleted for one
+    operator alone is the same as what is deleted, if it is alone.
+    """
+    if isinstance(how, Views):
+        return how
+    modes = how.modes
+    plain = all(isinstance(mode.selection, Pick) and mode.delimiter == ONE for mode in modes)
+    if ends and plain:
+        modes = (*modes[:-1], replace(modes[-1], selection=modes[0].selection))
+    if alone:
+        modes = tuple(
+            mode if mode.consumption in _PAPER else replace(mode, consumption=Consumption.REAPPLY)
+            for mode in modes
+        )
+    return replace(how, modes=modes)
 
 
 def _words(setting: Setting) -> str:

@@ -1,7 +1,7 @@
 """Translating texts: a profile in one language becomes profiles in another, through the algebra.
 
-Every language of the event algebra says what it offers in its `traits`. What its notation cannot write after all is tried with
-less: without timeframes, and then with an operator less, down to its primitive events.
+A language says what it offers (`offers`). What its notation cannot write after all is tried with less: without timeframes, and
+then with an operator less, down to its primitive events.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tocsin.algebra.pairs.expression import INFINITE, Expression, Framed
+from tocsin.algebra.pairs.expression import INFINITE
 from tocsin.algebra.pairs.groups import Traits, group_of
 from tocsin.algebra.pairs.notation import show
 from tocsin.algebra.pairs.profile import Profile
 from tocsin.errors import InputError, PatternError, PatternErrors
 from tocsin.languages.language import Language
 from tocsin.languages.registry import language as language_named
-from tocsin.languages.registry import languages
 from tocsin.translate.derive import Wish, derive, unchanged
 from tocsin.translate.kinds import Kind
+from tocsin.translate.offers import offers
 from tocsin.translate.translation import Translation
+from tocsin.translate.writing import Writer, manners
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def translate(
     """
     read_in, written_in = language_named(source), language_named(target)
     profile = _profile(read_in, text, options)
-    wish = Wish(traits_of(written_in), exact, parameters, INFINITE if timeframe is None else timeframe)
+    wish = Wish(offers(written_in), exact, parameters, timeframe=INFINITE if timeframe is None else timeframe)
     if read_in == written_in:
         same = unchanged(profile.expression)
         return Translated(written_in, (written_in.text_of(profile),), show(same.source), same)
@@ -120,23 +121,14 @@ def best_first(found: Iterable[Translated]) -> list[Translated]:
     def loss(one: Translated) -> tuple[bool, bool, int, bool, int]:
         translation = one.translation
         lost = sum(not each.recovered for each in translation.losses)
-        group = one.target.offered.group if one.target.offered else None
+        group = offers(one.target).group
         return not one.kind.exact, translation.claimed, lost, translation.filters, -(group or 0)
 
     return sorted(found, key=loss)
 
 
-def traits_of(own: Language) -> Traits:
-    """What a language offers; an `InputError` if it does not say."""
-    if own.offered is None:
-        known = ", ".join(one.name for one in languages() if one.offered is not None) or "none"
-        hint = f"languages that profiles are translated between: {known}"
-        raise InputError("not-translated", f"{own.title} is not a language of the event algebra", hint=hint)
-    return own.offered
-
-
 def _profile(own: Language, text: str, options: object) -> Profile:
-    traits_of(own)
+    offers(own)
     found = own.read(text, options)
     if not isinstance(found, Profile):
         raise InputError(
@@ -146,22 +138,47 @@ def _profile(own: Language, text: str, options: object) -> Profile:
 
 
 def _translated(profile: Profile, target: Language, wish: Wish) -> Translated:
-    """The translation with the most of what the target offers that its notation can write."""
+    """The best translation, with the most of what the target offers that its notation can write."""
     refused: PatternError | None = None
+    writers = [Writer(target, manner) for manner in manners(target, profile.expression)]
     for traits in _less_and_less(wish.traits):
-        try:
-            found = derive(profile.expression, replace(wish, traits=traits))
-            written = tuple(
-                _written(profile, number, one.installed, target) for number, one in enumerate(found.profiles)
-            )
-        except PatternErrors as problem:
-            refused = refused or problem.errors[0]
-        except PatternError as problem:
-            refused = refused or problem
-        else:
-            return Translated(target, written, show(found.source), found)
+        found: list[Translated] = []
+        for writer in writers:
+            try:
+                found.append(
+                    _written(profile, writer, replace(wish, traits=traits, written=writer.evaluations))
+                )
+            except PatternErrors as problem:
+                refused = refused or problem.errors[0]
+            except PatternError as problem:
+                refused = refused or problem
+        if found:
+            return best_first(found)[0]
     assert refused is not None
-    raise refused
+    raise _with_the_nearest(refused, profile, target, wish)
+
+
+def _with_the_nearest(refused: PatternError, profile: Profile, target: Language, wish: Wish) -> PatternError:
+    """The error with the nearest thing that can be said, in the target language."""
+    if wish.exact:
+        return refused
+    try:
+        found = _translated(profile, target, replace(wish, exact=True))
+    except PatternError:
+        return refused
+    texts = " and ".join(repr(text) for text in found.profiles)
+    hint = f"the nearest is {texts} with the post-filter {found.translation.post_filter}: ask for an exact translation"
+    return PatternError("no-rule", refused.message, refused.span, hint)
+
+
+def _written(profile: Profile, writer: Writer, wish: Wish) -> Translated:
+    """The translation in one manner of writing. Actions and notifications stay with the subscriber."""
+    found = derive(profile.expression, wish)
+    texts = tuple(
+        writer.text(Profile(profile.name if number == 0 else f"{profile.name}_{number + 1}", one.installed))
+        for number, one in enumerate(found.profiles)
+    )
+    return Translated(writer.own, texts, show(found.source), found)
 
 
 def _less_and_less(traits: Traits) -> Iterator[Traits]:
@@ -174,14 +191,3 @@ def _less_and_less(traits: Traits) -> Iterator[Traits]:
     for number in range(1, len(operators) + 1):
         left = frozenset(operators[number:])
         yield replace(traits, operators=left, group=group_of(left, False))
-
-
-def _written(profile: Profile, number: int, expression: Expression, target: Language) -> str:
-    """A profile in the target language. Actions and notifications stay with the subscriber if it is not the only one."""
-    name = profile.name if number == 0 else f"{profile.name}_{number + 1}"
-    return target.text_of(Profile(name, _unframed(expression)))
-
-
-def _unframed(expression: Expression) -> Expression:
-    """The expression without a timeframe around it, which says nothing of an event."""
-    return expression.body if isinstance(expression, Framed) else expression

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from itertools import product
 
 from tocsin.algebra.pairs.expression import (
     Composition,
@@ -27,7 +28,19 @@ from tocsin.algebra.pairs.expression import (
     Simultaneity,
 )
 from tocsin.algebra.pairs.expression import Sequence as Ordered
-from tocsin.algebra.pairs.parameters import Consumption
+from tocsin.algebra.pairs.parameters import (
+    ALL,
+    FIRST,
+    LAST,
+    Consumption,
+    Detection,
+    Evaluation,
+    Gather,
+    Mode,
+    Pairing,
+    Pick,
+    Views,
+)
 
 
 class Operator(StrEnum):
@@ -129,6 +142,18 @@ class Traits:
     def composes(self) -> bool:
         """Whether it has composite events at all."""
         return bool(self.operators)
+
+
+_CHOICES: tuple[Pick | Gather, ...] = (FIRST, LAST, ALL, Gather.CUMULATIVE, Gather.RESTRICTED)
+# The evaluations of an operator over two operands that surveyed languages have, and those of Table 22.
+EVALUATIONS: tuple[Evaluation, ...] = (
+    Views(),
+    *(
+        Detection((Mode(one, consumption), Mode(other, consumption)))
+        for consumption, one, other in product(Consumption, _CHOICES, _CHOICES)
+    ),
+    *(Views(z, w, pairing) for z, w, pairing in product((FIRST, LAST, ALL), (FIRST, LAST, ALL), Pairing)),
+)
 
 
 def group_of(operators: Iterable[Operator], timeframe: bool) -> Group | None:
