@@ -20,7 +20,21 @@ import tocsin
 from tocsin.errors import StreamError, TocsinError
 from tocsin.spark.session.ending import Ending
 
-COMMANDS = ("init", "run", "detect", "why", "explain", "check", "test", "state", "rules", "bench", "warm")
+COMMANDS = (
+    "init",
+    "run",
+    "detect",
+    "why",
+    "explain",
+    "check",
+    "test",
+    "state",
+    "rules",
+    "translate",
+    "probe",
+    "bench",
+    "warm",
+)
 _EXAMPLES = """\
 examples:
   tocsin init alerts
@@ -31,6 +45,8 @@ examples:
   tocsin test cases.yaml
   tocsin run pipeline.toml
   tocsin rules add rules Fire '[Smoke];[Heat]'
+  tocsin translate '(a ; b)_5' --from LANGUAGE --to LANGUAGE
+  tocsin probe --language LANGUAGE -- ./detector
   tocsin bench --rows 1000000
   tocsin warm
 

@@ -14,11 +14,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tocsin.algebra.tokens.selection import Selection
 from tocsin.errors import InputError, did_you_mean
 from tocsin.events import Catalog
+
+if TYPE_CHECKING:
+    from tocsin.algebra.pairs.groups import Traits
 
 Hook = str | Callable[..., Any]
 # The value of a parsed text of a family, and the options of a language that has none of its own.
@@ -70,6 +73,8 @@ class Language:
         called: such a value in words, with its article.
         sends: whether its texts send events of their own; otherwise matches are reported.
         selects: whether `matches` and `take` choose among its matches.
+        traits: the operators of a language of the family `pairs`, its group and its parameters: a `Traits` of
+            `tocsin.algebra.pairs.groups`. Without them nothing is translated into the language.
         parts: parsers and printers of pieces of a text, by name, for those who need them (`part`).
         compile, explain, check, code, cases, why: its parts in the layers above; by default those of its family.
             `explain` is `(ParsedText) -> Explanation` and `check` a `FamilyChecks`, both of `tocsin.explain`; `code` is
@@ -88,6 +93,7 @@ class Language:
     called: str = "a pattern"
     sends: bool = False
     selects: bool = True
+    traits: str | Traits = ""
     parts: Mapping[str, Hook] = field(default_factory=lambda: MappingProxyType({}))
     compile: Hook = ""
     explain: Hook = ""
@@ -157,6 +163,14 @@ class Language:
         """The class of parsed texts."""
         found: type = _resolved(self.value or self._of_family(_VALUES, "value"))
         return found
+
+    @property
+    def offered(self) -> Traits | None:
+        """What operators and parameters it has, of a language of the event algebra; None if it does not say."""
+        if isinstance(self.traits, str):
+            found: Traits | None = _loaded(self.traits) if self.traits else None
+            return found
+        return self.traits
 
     def part(self, name: str) -> Any:
         """The parser or printer of a piece of its texts."""
