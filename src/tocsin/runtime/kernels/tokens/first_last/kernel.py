@@ -177,6 +177,14 @@ def run(rows, moves, wants, begun, before):  # type: ignore[no-untyped-def]
             continue
         begin, first, length = begun[key], 0, log_at[key + 1] - log_at[key]
         counts[LINKS] = link_at[key + 1] - link_at[key]
+        row, stop = offsets[key], offsets[key + 1]
+        while row < stop and letters[signature[row]] == 0:
+            row += 1
+        if row == stop and length + counts[LINKS] + root_at[key + 1] - root_at[key] == 0:
+            # Of many rules most have nothing to do with most keys.
+            new_log_at[key + 1], new_root_at[key + 1] = new_log_at[key], new_root_at[key]
+            new_link_at[key + 1] = new_link_at[key]
+            continue
         if counts[LINKS] > len(links):
             links = grown(links, 2 * counts[LINKS])
         links[: counts[LINKS]] = old_links[link_at[key] : link_at[key + 1]]
