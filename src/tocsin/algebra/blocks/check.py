@@ -79,8 +79,8 @@ class _Checker:
             known.add(block.name)
         for leaf in () if where.composition is None else leaves(where.composition):
             if leaf.block not in known:
-                hint = did_you_mean(leaf.block, declared).replace("'", "") if declared else None
-                self.note("unknown-block", f"there is no block ${leaf.block}", leaf.span, hint)
+                known_names = did_you_mean(leaf.block, declared).replace("'", "")
+                self.note("unknown-block", f"there is no block ${leaf.block}", leaf.span, known_names)
 
     def where(self, where: Where, outer: frozenset[str]) -> None:
         """A query whose patterns, predicates and templates see the variables of the queries around it."""
@@ -134,7 +134,12 @@ class _Checker:
             self.note("wrong-arguments", message, span, "join the streams with one pattern for each")
         elif any(stream_of(one) is not None for one in arguments) and any(map(inputs, arguments)):
             message = f"{name!r} cannot take events together with variables"
-            self.note("wrong-arguments", message, span, "join them in a predicate, or in a variable of both patterns")
+            self.note(
+                "wrong-arguments",
+                message,
+                span,
+                "join them in a predicate, or in a variable of both patterns",
+            )
 
     def circles(self, blocks: Iterable[Block], outer: frozenset[str], bound: frozenset[str]) -> None:
         """Patterns that look into each other's variables find nothing to begin with."""

@@ -1,7 +1,7 @@
 """From rows to XML: the elements of a template, filled with the values of each row.
 
-An element with an identity, which is a Skolem function of values, is made once inside its parent: what later rows construct for the
-same values is added to it, unless it is there already.
+An element with an identity, which is a Skolem function of values, is made once inside its parent: what later rows
+construct for the same values is added to it, unless it is there already.
 """
 
 from __future__ import annotations
@@ -140,6 +140,7 @@ def _finished(part: _Made) -> Content:
 
 def is_event(content: Content) -> bool:
     """Whether what was constructed is one element, and so can be an event in turn."""
-    return sum(isinstance(node, Element) for node in content) == 1 and not plain_text(
-        tuple(node for node in content if isinstance(node, str))
-    ).strip()
+    return (
+        sum(isinstance(node, Element) for node in content) == 1
+        and not plain_text(tuple(node for node in content if isinstance(node, str))).strip()
+    )

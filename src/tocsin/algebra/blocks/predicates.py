@@ -1,7 +1,7 @@
 """Predicates over variables, with arithmetic.
 
-A comparison is one of numbers if both sides are numbers, otherwise one of texts. Arithmetic with something that is no number, or
-with a result that is none, makes its comparison not hold.
+A comparison is one of numbers if both sides are numbers, otherwise one of texts. Arithmetic with something that is no
+number, or with a result that is none, makes its comparison not hold.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Context as Precision
 from decimal import Decimal
+from typing import Any, assert_never
 from typing import Literal as OneOf
-from typing import assert_never
 
 from tocsin.errors import Span
 from tocsin.runtime.xml_tree import Content, plain_text
@@ -86,7 +86,7 @@ class Opposite:
 Predicate = Comparison | Every | Some | Opposite
 Row = Mapping[str, Content]  # the values of variables
 
-_RELATIONS: Mapping[str, Callable[[object, object], bool]] = {
+_RELATIONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,

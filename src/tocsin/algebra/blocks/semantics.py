@@ -1,8 +1,9 @@
 """What a query finds in a stream of XML events: the reference for every engine.
 
-Each operator is a function from all occurrences of its operands to its own, over the whole history at once; nothing is forgotten.
-An operator acts on arrivals in turn. First the new occurrences of both operands are stored; then each new one that can complete
-the operator looks among those of the other operand that arrived up to now. The context chooses among them:
+Each operator is a function from all occurrences of its operands to its own, over the whole history at once; nothing is
+forgotten. An operator acts on arrivals in turn. First the new occurrences of both operands are stored; then each new one
+that can complete the operator looks among those of the other operand that arrived up to now. The context chooses among
+them:
 
 | context          | an occurrence pairs with                                    | what is used up                       |
 |------------------|-------------------------------------------------------------|---------------------------------------|
@@ -11,10 +12,10 @@ the operator looks among those of the other operand that arrived up to now. The 
 | `recent_per_key` | the newest with equal join variables, if that fits          | nothing                               |
 | `chronicle`      | the oldest that fits                                        | both                                  |
 | `continuous`     | each that fits, one detection for each                      | it and those                          |
-| `cumulative`     | all that fit, in one detection                              | everything that either operand stored |
+| `cumulative`     | all that fit, in one detection                              | all that both operands stored         |
 
-BEFORE, AFTER and NOT … BETWEEN are completed by the later operand only, which is not stored. AND, CONCURRENT and DURING are completed
-by either operand.
+BEFORE, AFTER and NOT … BETWEEN are completed by the later operand only, which is not stored. AND, CONCURRENT and DURING
+are completed by either operand.
 """
 
 from __future__ import annotations
@@ -60,12 +61,16 @@ class Answer(NamedTuple):
 def answer(query: Query, events: Sequence[XmlEvent]) -> Answer:
     """What a query finds in a stream of events, which are numbered from 1."""
     evaluation = Evaluation(query)
-    history = History({block: _matching(block, evaluation, events) for block in evaluation.blocks}, evaluation)
+    history = History(
+        {block: _matching(block, evaluation, events) for block in evaluation.blocks}, evaluation
+    )
     tree = tree_of(query.where.composition, tuple(evaluation.blocks))
     found = occurrences(tree, query.where.context or "recent", history)
     detections = [detection(one, evaluation) for one in found]
     matched = tuple(
-        tuple(block for block, some in history.matching.items() if any(one.at == event.number for one in some))
+        tuple(
+            block for block, some in history.matching.items() if any(one.at == event.number for one in some)
+        )
         for event in events
     )
     return Answer(matched, tuple(one for one in detections if one.results))

@@ -18,13 +18,15 @@ from typing import NamedTuple, assert_never
 from tocsin.algebra.blocks.matching import MAX_FOUND, Found, found_at, found_with, too_many_results
 from tocsin.algebra.blocks.paths import (
     AnyName,
-    Chain as PathChain,
     Either,
     Name,
     Path,
     Repeated,
     TagVariable,
     first_names,
+)
+from tocsin.algebra.blocks.paths import (
+    Chain as PathChain,
 )
 from tocsin.algebra.blocks.predicates import Predicate, holds
 from tocsin.algebra.blocks.query import Pattern, Text

@@ -1,8 +1,8 @@
 """The event tree: the composition of a query, one event at a time, with only what later events can still complete.
 
-Paper: 002, section 4.2, Fig. 8 and Algorithm 2. Each operator keeps occurrences of its operands as its context asks: the newest, the
-newest of each key, or all. What WITHIN puts out of reach is forgotten. Events come in the order of their ends, as every stream delivers
-them, so that something that has ended cannot lie between two events that are yet to come.
+Paper: 002, section 4.2, Fig. 8 and Algorithm 2. Each operator keeps occurrences of its operands as its context asks: the
+newest, the newest of each key, or all. What WITHIN puts out of reach is forgotten. Events come in the order of their
+ends, as every stream delivers them, so that something that has ended cannot lie between two events that are yet to come.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class EventTree:
             message = f"the event {event.number} ends before one that came earlier"
             raise InputError("out-of-order", message, hint="give the events in the order of their ends")
         self._latest = event.time.end
-        arrival = _Arrival(event, {name: block_occurrence(name, event, ways) for name, ways in matched.items()})
+        arrival = _Arrival(
+            event, {name: block_occurrence(name, event, ways) for name, ways in matched.items()}
+        )
         found = self._root.feed(arrival)
         self.visits += arrival.visits
         return found
@@ -103,9 +105,12 @@ class _Operator:
     def feed(self, arrival: _Arrival) -> list[Occurrence]:
         arrival.visits += 1
         if self.absent is not None:
-            for one in self.absent.feed(arrival):
-                self.memory.interrupt(one)
-        new = [_Stored(one) for one in self.left.feed(arrival)], [_Stored(one) for one in self.right.feed(arrival)]
+            for something in self.absent.feed(arrival):
+                self.memory.interrupt(something)
+        new = (
+            [_Stored(one) for one in self.left.feed(arrival)],
+            [_Stored(one) for one in self.right.feed(arrival)],
+        )
         if not new[0] and not new[1]:
             return []
         if self.within is not None:

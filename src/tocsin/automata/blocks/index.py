@@ -1,9 +1,10 @@
 """The block index: which blocks of many subscriptions match a document, without a look at all of them.
 
-Paper: 002, section 4.1, Fig. 7 and Algorithm 1. A hash table has the chains that may begin at an element of a name. Each element of a
-document is looked up once; every chain that begins there is compared, first its names, then how its nodes lie above each other, then
-texts and predicates. Where a chain requires a text at a place, it is looked up by that text, too: so blocks that differ in a constant
-are not compared one after the other. Equal blocks are one chain, whatever subscriptions they belong to.
+Paper: 002, section 4.1, Fig. 7 and Algorithm 1. A hash table has the chains that may begin at an element of a name. Each
+element of a document is looked up once; every chain that begins there is compared, first its names, then how its nodes
+lie above each other, then texts and predicates. Where a chain requires a text at a place, it is looked up by that text,
+too: so blocks that differ in a constant are not compared one after the other. Equal blocks are one chain, whatever
+subscriptions they belong to.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ What a query constructs is an event, too, if it is one element: a stream with th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from tocsin.algebra.blocks.construct import is_event
@@ -19,7 +20,9 @@ from tocsin.automata.blocks.index import BlockIndex
 from tocsin.errors import InputError, LimitError
 from tocsin.runtime.xml_tree import numbered
 
-MAX_FOLLOWING = 1_000  # events that queries construct, directly or from each other, after one that came from outside
+MAX_FOLLOWING = (
+    1_000  # events that queries construct, directly or from each other, after one that came from outside
+)
 
 
 class Sent(NamedTuple):
@@ -59,7 +62,7 @@ class Subscriptions:
                 root_only = query.interpretation.root_only
                 self.index.add(key, stream.name, block.pattern, own, root_only=root_only)
             else:
-                self.index.add_computed(key, stream.name, _Computed(evaluation, block.name))
+                self.index.add_computed(key, stream.name, partial(evaluation.match, block.name))
 
     def remove(self, name: str) -> None:
         """End a query, and forget what it remembers."""
@@ -85,7 +88,9 @@ class Subscriptions:
         for number, one in enumerate(waiting):
             if number > MAX_FOLLOWING:
                 message = f"more than {MAX_FOLLOWING:,} constructed events follow from one event"
-                raise LimitError("too-many-results", message, hint="let no query take what it constructs itself")
+                raise LimitError(
+                    "too-many-results", message, hint="let no query take what it constructs itself"
+                )
             for name, blocks in self.matched(one).items():
                 new, following = self.fed(name, one, blocks)
                 sent += new
@@ -120,16 +125,6 @@ class Subscriptions:
     def stored(self) -> int:
         """The occurrences that all event trees keep."""
         return sum(running.tree.stored for running in self._running.values())
-
-
-class _Computed(NamedTuple):
-    """How a block that looks at what a function makes of a document is matched."""
-
-    evaluation: Evaluation
-    block: str
-
-    def __call__(self, document: tuple[object, ...]) -> list[Found]:
-        return self.evaluation.match(self.block, document)  # type: ignore[arg-type]
 
 
 def answer_online(query: Query, events: Sequence[XmlEvent]) -> Answer:

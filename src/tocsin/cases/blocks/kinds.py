@@ -1,18 +1,18 @@
 """The kinds of cases of languages of the blocks family, whose events are XML documents.
 
-The engine `reference` takes the definitions of `algebra.blocks`; `local` looks blocks up in the index and composes them one event at
-a time. Spark does not run this family yet.
+The engine `reference` takes the definitions of `algebra.blocks`; `local` looks blocks up in the index and composes them
+one event at a time. Spark does not run this family yet.
 
 | kind | given | expect |
 |---|---|---|
 | `subscription` | expression, options, trace | `matched_blocks` of each event, `results` |
-| `match-event` | patterns by name as the expression, options, a trace of one event | `R`: the names of those that match |
+| `match-event` | patterns by name, options, a trace of one event | `R`: the names of those that match |
 | `translate` | expression | `xmlql`: the query without what only this language has |
 | `parse` | expression | `error` |
 | `bench` | numbers of `subscriptions`, `xml_structures`, `events` | `time` for each number, `shape`; `unit` is for the reader |
 
-Every kind may expect an `error`: true, false, a code or several. XML is compared without its blanks. The kind `bench` counts the
-comparisons that the index makes, and compares how they grow; time is not measured.
+Every kind may expect an `error`: true, false, a code or several. XML is compared without its blanks. The kind `bench`
+counts the comparisons that the index makes, and compares how they grow; time is not measured.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tocsin.algebra.blocks.semantics import Answer, answer
 from tocsin.automata.blocks.index import BlockIndex
 from tocsin.automata.blocks.online import answer_online
 from tocsin.cases.blocks.answers import comparable, event_of, refusal
-from tocsin.cases.blocks.workload import Workload, steps
+from tocsin.cases.blocks.workload import Workload, comparisons
 from tocsin.cases.model import ENGINES, ON_SPARK, Case, Compared, Handler, Skip, only_keys
 from tocsin.errors import CaseError, InputError, TocsinError
 from tocsin.events import Interval
@@ -59,7 +59,10 @@ def _subscription(case: Case, engine: str) -> Answers:
         for one in found.detections
         for result in one.results
     ]
-    return {"matched_blocks": [sorted(f"${name}" for name in some) for some in found.matched], "results": results}
+    return {
+        "matched_blocks": [sorted(f"${name}" for name in some) for some in found.matched],
+        "results": results,
+    }
 
 
 def _event(number: int, written: object) -> XmlEvent:
@@ -86,7 +89,7 @@ def _match_event(case: Case, engine: str) -> Answers:
         index = BlockIndex()
         for name, pattern in patterns.items():
             index.add(name, "", pattern, root_only=options.root_only)
-        found = list(index.match("", document))
+        found = [str(name) for name in index.match("", document)]
     return {"R": sorted(found)}
 
 
@@ -108,7 +111,7 @@ def _bench(case: Case, engine: str) -> Answers:
         raise CaseError("bad-case", "a subscription of the workload has two blocks")
     numbers, expected = given["subscriptions"], case["expect"]
     workload = Workload(structures=given["xml_structures"], events=given["events"])
-    work = [steps(workload, number, by_index=engine == "local") for number in numbers]
+    work = [comparisons(workload, number, by_index=engine == "local") for number in numbers]
     time = expected.get("time")
     answers: dict[str, object] = {}
     if isinstance(time, list) and len(time) == len(work):
@@ -117,7 +120,9 @@ def _bench(case: Case, engine: str) -> Answers:
         answers["time"] = time if all(alike) else [round(one * time[0] / work[0], 1) for one in work]
     claims = {
         "monotone": all(one <= other for one, other in pairwise(work)),
-        "linear": all(_alike(one / work[0], number / numbers[0]) for one, number in zip(work, numbers, strict=True)),
+        "linear": all(
+            _alike(one / work[0], number / numbers[0]) for one, number in zip(work, numbers, strict=True)
+        ),
     }
     claimed = [word for word in claims if word in str(expected.get("shape", ""))]
     if "shape" in expected:

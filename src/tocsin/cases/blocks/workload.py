@@ -1,7 +1,7 @@
 """Many subscriptions over random documents of several structures: the set-up of Table 1 of paper 002.
 
-Each subscription has two blocks, one operator and one element to construct. Structures and subscriptions depend on their numbers only,
-so a larger workload contains the smaller ones.
+Each subscription has two blocks, one operator and one element to construct. Structures and subscriptions depend on their
+numbers only, so a larger workload contains the smaller ones.
 """
 
 from __future__ import annotations
@@ -56,9 +56,7 @@ class Workload:
         """A subscription: an event of one structure and topic before one of the next, with the same key."""
         first = number % self.structures
         patterns = [self._pattern((first + n) % self.structures, number, f"{n}") for n in range(2)]
-        blocks = tuple(
-            Block(pattern, Stream(STREAM), f"B{n}", True) for n, pattern in enumerate(patterns)
-        )
+        blocks = tuple(Block(pattern, Stream(STREAM), f"B{n}", True) for n, pattern in enumerate(patterns))
         bounds = () if self.topics else tuple(self._bound(number, n) for n in range(2))
         parts = (Variable("key"), Template("by", parts=(Variable("value0"),)))
         result = Template(f"result{number}", None, (), parts)
@@ -84,8 +82,8 @@ def _field(structure: int, number: int) -> str:
     return f"part{structure}-{number}"
 
 
-def steps(workload: Workload, subscriptions: int, *, by_index: bool) -> int:
-    """The lookups and comparisons that it takes to match every document with the blocks of subscriptions."""
+def comparisons(workload: Workload, subscriptions: int, *, by_index: bool) -> int:
+    """The comparisons of nodes that it takes to match every document with the blocks of subscriptions."""
     index, work = BlockIndex(), 0
     queries = [Evaluation(workload.query(number)) for number in range(subscriptions)]
     blocks = [(n, one, name) for n, one in enumerate(queries) for name in one.blocks]
@@ -98,4 +96,4 @@ def steps(workload: Workload, subscriptions: int, *, by_index: bool) -> int:
             for _, one, name in blocks:
                 one.match(name, document)
                 work += chain_of(one.blocks[name].pattern, (), False).length
-    return index.work.steps if by_index else work
+    return index.work.comparisons if by_index else work

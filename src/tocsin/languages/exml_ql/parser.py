@@ -156,7 +156,9 @@ def _condition(scanner: Scanner, found: _Conditions, level: str) -> None:
     start = scanner.at
     found.count += 1
     if found.count > MAX_CONDITIONS:
-        scanner.note("too-large", f"more than {MAX_CONDITIONS} conditions", Span(scanner.text, start, start + 1))
+        scanner.note(
+            "too-large", f"more than {MAX_CONDITIONS} conditions", Span(scanner.text, start, start + 1)
+        )
         raise PatternErrors(scanner.errors)
     if scanner.word("BLOCK"):
         name, span = scanner.variable("the name of the block")

@@ -139,7 +139,9 @@ def _repeated(scanner: Scanner) -> Path:
     elif found := scanner.take(TAG_NAME):
         path = Name(found[0])
     else:
-        scanner.fail("the name of an element", "a tag is a name, a path such as a.b|c*, $ for any, or a variable")
+        scanner.fail(
+            "the name of an element", "a tag is a name, a path such as a.b|c*, $ for any, or a variable"
+        )
     times: OneOf["*", "+", "?"]
     for times in ("*", "+", "?"):
         if scanner.sign(times):

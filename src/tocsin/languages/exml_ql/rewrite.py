@@ -1,6 +1,7 @@
 """From EXML-QL to XML-QL: the text without what only EXML-QL has.
 
-The names of blocks and the EVENT condition go, with the comma that parted it from its neighbour; everything else stays as it was written.
+The names of blocks and the EVENT condition go, with the comma that parted it from its neighbour; everything else stays as
+it was written.
 """
 
 from __future__ import annotations

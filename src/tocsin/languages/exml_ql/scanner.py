@@ -1,7 +1,7 @@
 """A cursor over a text of EXML-QL, with the mistakes found so far.
 
-Text between tags stands for itself, so what a character means depends on where it stands: there are no tokens to cut the text into
-beforehand.
+Text between tags stands for itself, so what a character means depends on where it stands: there are no tokens to cut the
+text into beforehand.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ class Scanner:
         self.text = text
         self.at = 0
         self.errors: list[PatternError] = []
-        self.cuts: list[tuple[int, int]] = []  # what only this language has, and the language below it has not
+        self.cuts: list[
+            tuple[int, int]
+        ] = []  # what only this language has, and the language below it has not
         self._depth = 0
         self.skip()
 

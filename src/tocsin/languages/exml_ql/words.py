@@ -11,7 +11,13 @@ RESERVED = frozenset(
         *("ELEMENT_AS", "CONTENT_AS", "ORDERED"),
     }
 )
-CONDITION_ENDS = ("CONSTRUCT", "ORDERED", "BLOCK", "EVENT", "END")  # where the next condition may begin after a mistake
+CONDITION_ENDS = (
+    "CONSTRUCT",
+    "ORDERED",
+    "BLOCK",
+    "EVENT",
+    "END",
+)  # where the next condition may begin after a mistake
 
 NAME = re.compile(r"[^\W\d]\w*")
 TAG_NAME = re.compile(r"[^\W\d][\w-]*")

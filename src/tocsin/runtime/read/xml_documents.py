@@ -1,8 +1,9 @@
 """Reads an XML document from a stranger: within bounds, with no entities, no document type and no network.
 
-A document that cannot be read is a reason with line and column, never an exception of the parser. The memory that a document may take
-is bounded: `MAX_BYTES` of it are parsed at most, which the parser turns into 150 MB in the worst case, and the tree of a document
-has at most `MAX_ELEMENTS` elements in `MAX_DEPTH` levels. Namespaces are not compared: an element has its local name, and declarations are left out.
+A document that cannot be read is a reason with line and column, never an exception of the parser. The memory that a
+document may take is bounded: `MAX_BYTES` of it are parsed at most, which the parser turns into 200 MB in the worst case,
+and its tree has at most `MAX_ELEMENTS` elements in `MAX_DEPTH` levels. Namespaces are not compared: an element has its
+local name, and declarations are left out.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from tocsin.runtime.xml_tree import Content, Element
+from tocsin.runtime.xml_tree import Element
 
 MAX_BYTES = 4_000_000
 MAX_DEPTH = 200
