@@ -147,10 +147,9 @@ class _Checker:
         while ready := [block for block in waiting if inputs(block.source) <= known]:
             known |= {one.name for block in ready for one in variables(block.pattern)}
             waiting = [block for block in waiting if block not in ready]
-        for block in waiting:
-            if inputs(block.source) <= bound:
-                message = "the patterns that fill this source need it themselves"
-                self.note("circular-source", message, block.source.span)
+        if waiting and inputs(waiting[0].source) <= bound:
+            message = "the patterns that fill this source need it themselves"
+            self.note("circular-source", message, waiting[0].source.span)
 
     def template(self, part: Template | Variable, bound: frozenset[str]) -> None:
         if isinstance(part, Variable):
@@ -172,7 +171,7 @@ class _Checker:
 
     def use(self, name: str, span: Span | None, bound: frozenset[str]) -> None:
         if name not in bound:
-            hint = did_you_mean(name, bound, "bind it in a pattern, as in <a>$x</>").replace("'", "")
+            hint = did_you_mean(name, bound).replace("'", "") or "bind it in a pattern, as in <a>$x</>"
             self.note("unbound-variable", f"no pattern binds ${name}", span, hint)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Context as Precision
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, assert_never
 from typing import Literal as OneOf
 
@@ -164,8 +165,12 @@ def number_of(text: str) -> Decimal | None:
     >>> number_of("007"), number_of("1e3"), number_of("7 kg")
     (Decimal('7'), Decimal('1E+3'), None)
     """
-    text = text.strip()
-    return Decimal(text) if len(text) <= _LONGEST and _NUMBER.fullmatch(text) else None
+    return _number(text.strip()) if len(text) <= _LONGEST else None
+
+
+@lru_cache(maxsize=10_000)
+def _number(text: str) -> Decimal | None:
+    return Decimal(text) if _NUMBER.fullmatch(text) else None
 
 
 def values(predicate: Predicate) -> Iterator[Value]:

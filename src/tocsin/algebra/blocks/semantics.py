@@ -21,7 +21,7 @@ are completed by either operand.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, assert_never
 
 from tocsin.algebra.blocks.composition import (
@@ -178,6 +178,8 @@ class _Node:
 
     def combined(self, lefts: list[Occurrence], rights: list[Occurrence]) -> list[Occurrence]:
         """The occurrences of the operator."""
+        # Below an OR one event may be there twice: each time it is an occurrence of its own.
+        lefts, rights = [replace(one) for one in lefts], [replace(one) for one in rights]
         found: list[Occurrence] = []
         for at in sorted({one.at for one in (*lefts, *rights)}):
             stored = [one for one in lefts if one.at <= at], [one for one in rights if one.at <= at]

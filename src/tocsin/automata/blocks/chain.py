@@ -5,8 +5,8 @@
 | MT, hash table of element names           | `index.BlockIndex`                           |
 | NC, node chains                           | `Chain`                                      |
 | MatchElementName                          | `Chain.names`: the names that must occur     |
-| CompareHRN, the hierarchy relation        | `matching.found_at`                          |
-| ComparePredicate                          | `matching.found_at`, `Chain.predicates`      |
+| CompareHRN, the hierarchy relation        | `matcher.Matcher`                            |
+| ComparePredicate                          | `matcher.Matcher`, `Chain.predicates`        |
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, assert_never
 
-from tocsin.algebra.blocks.matching import MAX_FOUND, Found, found_at, found_with, too_many_results
+from tocsin.algebra.blocks.matching import Found, found_with
 from tocsin.algebra.blocks.paths import (
     AnyName,
     Either,
@@ -30,6 +30,7 @@ from tocsin.algebra.blocks.paths import (
 )
 from tocsin.algebra.blocks.predicates import Predicate, holds
 from tocsin.algebra.blocks.query import Pattern, Text
+from tocsin.automata.blocks.matcher import Family, Matcher, matcher_of
 from tocsin.runtime.xml_tree import Content, Element
 
 ByName = Mapping[str, list[Element]]
@@ -54,6 +55,7 @@ class Chain:
     names: tuple[str, ...]  # names that a document must have, in the order of the pattern
     length: int  # nodes of the pattern
     required: Required | None
+    matcher: Matcher | None  # None if a tag is not a plain name
     number: int = 0
     users: dict[Hashable, None] = field(default_factory=dict, compare=False)
 
@@ -69,7 +71,9 @@ def chain_of(pattern: Pattern, predicates: tuple[Predicate, ...], root_only: boo
     plain = isinstance(pattern.tag, Name)
     required = next(_required(pattern, ()), None) if plain else None
     names = tuple(dict.fromkeys(_names(pattern)))
-    return Chain(pattern, predicates, root_only, heads, names, _length(pattern), required, number)
+    return Chain(
+        pattern, predicates, root_only, heads, names, _length(pattern), required, matcher_of(pattern), number
+    )
 
 
 def _required(pattern: Pattern, path: tuple[str, ...]) -> Iterator[Required]:
@@ -133,20 +137,12 @@ def texts_at(element: Element, path: tuple[str, ...], attribute: str | None) -> 
                 yield value
 
 
-def found_by(chain: Chain, document: Content, by_name: ByName) -> list[Found]:
+def found_by(chain: Chain, document: Content, by_name: ByName, family: Family) -> list[Found]:
     """The ways in which a chain matches a document whose elements have been sorted by name."""
-    pattern = chain.pattern
-    if not isinstance(pattern.tag, Name):
-        return found_with(pattern, document, chain.predicates, root_only=chain.root_only)
-    heads = by_name[pattern.tag.name]
+    if chain.matcher is None:
+        return found_with(chain.pattern, document, chain.predicates, root_only=chain.root_only)
+    heads = by_name[chain.matcher.name]
     if chain.root_only:
-        outermost = [node for node in document if isinstance(node, Element)]
-        heads = [head for head in heads if any(head is one for one in outermost)]
-    found: dict[tuple[int, ...], Found] = {}
-    for head in heads:
-        for way in found_at(pattern, head):
-            if way.places not in found:
-                found[way.places] = way
-                if len(found) > MAX_FOUND:
-                    raise too_many_results()
-    return [way for way in found.values() if all(holds(one, way.values) for one in chain.predicates)]
+        heads = [node for node in document if isinstance(node, Element) and node.name == chain.matcher.name]
+    ways = chain.matcher.below(heads, family)
+    return [way for way in ways if all(holds(one, way.values) for one in chain.predicates)]

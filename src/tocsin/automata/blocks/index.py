@@ -16,6 +16,7 @@ from tocsin.algebra.blocks.matching import Found
 from tocsin.algebra.blocks.predicates import Predicate
 from tocsin.algebra.blocks.query import Pattern
 from tocsin.automata.blocks.chain import ByName, Chain, chain_of, found_by, texts_at
+from tocsin.automata.blocks.matcher import Family
 from tocsin.runtime.xml_tree import Content, Element
 
 Chains = dict[int, Chain]  # by their numbers
@@ -140,8 +141,9 @@ class BlockIndex:
         if table is not None and table.chains:
             by_name = _sorted_by_name(document)
             self.work.elements += sum(map(len, by_name.values()))
+            family = Family()
             for chain in self._candidates(table, by_name):
-                ways = self._compared(chain, document, by_name)
+                ways = self._compared(chain, document, by_name, family)
                 if ways:
                     self.work.matched += 1
                     found |= dict.fromkeys(chain.users, ways)
@@ -170,7 +172,7 @@ class BlockIndex:
                     if (chains := by_text.get(text)) is not None:
                         yield chains
 
-    def _compared(self, chain: Chain, document: Content, by_name: ByName) -> list[Found]:
+    def _compared(self, chain: Chain, document: Content, by_name: ByName, family: Family) -> list[Found]:
         """The ways in which a chain matches; its head has been found in the table, the other nodes are compared."""
         work = self.work
         work.chains += 1
@@ -180,7 +182,7 @@ class BlockIndex:
                 work.comparisons += number
                 return []
         work.comparisons += chain.length - 1
-        return found_by(chain, document, by_name)
+        return found_by(chain, document, by_name, family)
 
 
 def _homes(table: _Table, chain: Chain) -> Iterator[Chains]:

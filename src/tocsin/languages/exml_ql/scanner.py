@@ -32,7 +32,7 @@ class Scanner:
     def __init__(self, text: str) -> None:
         if len(text) > MAX_LENGTH:
             size = f"the text has {len(text):,} characters; the limit is {MAX_LENGTH:,}"
-            raise PatternErrors([PatternError("too-long", size)])
+            raise PatternErrors([PatternError("too-long", size, Span(text, MAX_LENGTH, MAX_LENGTH + 1))])
         if broken := _SURROGATE.search(text):
             span = Span(_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text), broken.start(), broken.end())
             message = f"half a character (U+{ord(broken[0]):04X}) means nothing"
@@ -140,6 +140,8 @@ class Scanner:
         """Record that something else was expected here, and give up on this place."""
         found = _SHOWN.search(self.text, self.at)
         if found is None:
+            if any(error.code == "open-string" for error in self.errors):
+                raise Failure  # the string has swallowed what is missed
             stop = len(self.text.rstrip())
             span = Span(self.text, max(0, stop - 1), max(stop, 1))
             self.note("syntax", f"expected {wanted}, but the text ends", span, hint)

@@ -9,6 +9,7 @@ local name, and declarations are left out.
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import count
 from typing import NamedTuple
 
@@ -51,18 +52,8 @@ def read_document(data: bytes | str) -> Element | Unreadable:
         data = _without_declaration(data).encode()
     if len(data) > MAX_BYTES:
         return Unreadable(f"it has {len(data):,} bytes; the limit is {MAX_BYTES:,}")
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        load_dtd=False,
-        dtd_validation=False,
-        attribute_defaults=False,
-        no_network=True,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
     try:
-        root = etree.fromstring(data, parser)
+        root = etree.fromstring(data, _parser())
     except etree.XMLSyntaxError as problem:
         line, column = problem.position
         reason = (problem.msg or "it is not an XML document").rsplit(", line ", 1)[0]
@@ -74,6 +65,20 @@ def read_document(data: bytes | str) -> Element | Unreadable:
     if root.getroottree().docinfo.internalDTD is not None:
         return _doctype(data)
     return _tree(root)
+
+
+@cache
+def _parser() -> etree.XMLParser:
+    return etree.XMLParser(
+        resolve_entities=False,
+        load_dtd=False,
+        dtd_validation=False,
+        attribute_defaults=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
 
 
 def _without_declaration(text: str) -> str:
@@ -107,8 +112,8 @@ def _tree(root: etree._Element) -> Element | Unreadable:
             content.append(element(child, depth + 1))
             if child.tail:
                 content.append(child.tail)
-        attributes = _attributes(node.attrib) if node.attrib else ()
-        return Element(_local(node.tag), attributes, tuple(content), at)
+        given = node.items()
+        return Element(_local(node.tag), _attributes(given) if given else (), tuple(content), at)
 
     try:
         return element(root, 1)
@@ -117,10 +122,10 @@ def _tree(root: etree._Element) -> Element | Unreadable:
         return Unreadable(f"it has more than {limits}", found.line, 1)
 
 
-def _attributes(given: etree._Attrib) -> tuple[tuple[str, str], ...]:
+def _attributes(given: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """The attributes by their local names; of two with the same, the one without a namespace."""
     found: dict[str, str] = {}
-    for name, value in given.items():
+    for name, value in given:
         local = _local(name)
         if local == name or local not in found:
             found[local] = value
