@@ -58,7 +58,9 @@ def _wrong(case: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("case", [c for c in [*CASES, *OWN] if c["kind"] != "bench"], ids=lambda case: case["id"])
+@pytest.mark.parametrize(
+    "case", [c for c in [*CASES, *OWN] if c["kind"] != "bench"], ids=lambda case: case["id"]
+)
 def test_a_wrong_expectation_fails(case: dict[str, Any]) -> None:
     wrong = _wrong(deepcopy(case))
     assert wrong

@@ -94,7 +94,7 @@ def test_blocks_without_a_name_are_counted() -> None:
 def test_functions_are_read() -> None:
     text = (
         'FUNCTION lines($o: "order.dtd", $p): "line.dtd" WHERE <line>$l</> IN $o CONSTRUCT <l> $l </> END '
-        'FUNCTION twice($o) WHERE <l>$l</> IN lines($o, $o) CONSTRUCT <m> $l </> END '
+        "FUNCTION twice($o) WHERE <l>$l</> IN lines($o, $o) CONSTRUCT <m> $l </> END "
         'WHERE <m>$x</> IN twice("orders") CONSTRUCT <r> $x </>'
     )
     query = parse(text)
@@ -109,7 +109,9 @@ def test_comments_and_blanks_mean_nothing_between_conditions() -> None:
 
 
 def test_text_between_tags_stands_for_itself() -> None:
-    assert parse_pattern("<a> http://x.org it's 5 o'clock </a>").parts == (Text("http://x.org it's 5 o'clock"),)
+    assert parse_pattern("<a> http://x.org it's 5 o'clock </a>").parts == (
+        Text("http://x.org it's 5 o'clock"),
+    )
 
 
 WRONG = {
@@ -129,7 +131,7 @@ WRONG = {
     'WHERE <a></> IN "s", EVENT $_1 CONTEXT RECNT CONSTRUCT <r></>': ("syntax", 40, "RECENT"),
     'WHERE <a/> IN "s" CONSTRUCT <r></>': ("syntax", 9, "<a></>"),
     'WHERE <n:a></> IN "s" CONSTRUCT <r></>': ("syntax", 9, "namespace"),
-    'WHERE <a></> IN s CONSTRUCT <r></>': ("syntax", 19, '"s"'),
+    "WHERE <a></> IN s CONSTRUCT <r></>": ("syntax", 19, '"s"'),
     'WHERE <a></> IN "s CONSTRUCT <r></>': ("open-string", 17, '"'),
     'WHERE <a>$x</> IN "s", $x CONSTRUCT <r></>': ("syntax", 27, "$x < 3"),
     'WHERE <a>$x</> IN f("s") CONSTRUCT <r></>': ("unknown-function", 19, "declared"),
@@ -144,7 +146,11 @@ WRONG = {
         *("unknown-stream", 32),
         "parameter",
     ),
-    'WHERE <a></> IN "s", EVENT $_1 BEFORE $_1 WITHIN 5parsecs CONSTRUCT <r></>': ("bad-duration", 50, "5min"),
+    'WHERE <a></> IN "s", EVENT $_1 BEFORE $_1 WITHIN 5parsecs CONSTRUCT <r></>': (
+        "bad-duration",
+        50,
+        "5min",
+    ),
 }
 
 
@@ -172,7 +178,10 @@ def test_all_mistakes_are_found_at_once() -> None:
     static = 'WHERE <a>$x</> IN "s", $y < 1, $z < 2, EVENT $C CONSTRUCT <r> $w </>'
     with pytest.raises(PatternErrors) as raised:
         parse(static)
-    assert [e.code for e in raised.value.errors] == ["unbound-variable"] * 2 + ["unknown-block", "unbound-variable"]
+    assert [e.code for e in raised.value.errors] == ["unbound-variable"] * 2 + [
+        "unknown-block",
+        "unbound-variable",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +194,7 @@ def test_all_mistakes_are_found_at_once() -> None:
         ('WHERE <a>$x</> IN "s" EVENT ' + "(" * 100, "too-deep"),
         ('WHERE <a>$x</> IN "s" CONSTRUCT ' + "<a>" * 100, "too-deep"),
         ('WHERE <a>$x</> IN "s" CONSTRUCT ' + "<a> WHERE <b></> IN $x CONSTRUCT " * 100, "too-deep"),
-        ('WHERE <a>$x</> IN ' + "f(" * 100, "too-deep"),
+        ("WHERE <a>$x</> IN " + "f(" * 100, "too-deep"),
         ("WHERE " + '<a></> IN "s" ' * 200, "too-large"),
         ("WHERE " + " " * 200_000, "too-long"),
         ("WHERE " + "\ud800", "bad-character"),

@@ -9,7 +9,7 @@ from support.block_strategies import documents, patterns, predicates, queries, s
 from tocsin.algebra.blocks.evaluate import own_predicates
 from tocsin.algebra.blocks.matching import found_with
 from tocsin.algebra.blocks.occurrence import XmlEvent
-from tocsin.algebra.blocks.predicates import Predicate
+from tocsin.algebra.blocks.conditions import Predicate
 from tocsin.algebra.blocks.query import Block, Pattern, Query, Stream, Where, variables
 from tocsin.algebra.blocks.semantics import answer
 from tocsin.automata.blocks.index import BlockIndex
@@ -23,7 +23,9 @@ def _blocks(draw: st.DrawFn) -> list[tuple[Pattern, tuple[Predicate, ...], bool]
     found = []
     for pattern in draw(st.lists(patterns, min_size=1, max_size=8)):
         bound = sorted({one.name for one in variables(pattern)})
-        where = Where((Block(pattern, Stream("S"), "B"),), tuple(draw(st.lists(predicates(bound), max_size=1))))
+        where = Where(
+            (Block(pattern, Stream("S"), "B"),), tuple(draw(st.lists(predicates(bound), max_size=1)))
+        )
         found.append((pattern, own_predicates(where, where.blocks[0]), draw(st.booleans())))
     return found
 

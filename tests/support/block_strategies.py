@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tocsin.algebra.blocks.composition import Absent, Both, Composition, Of, OneOfTwo, Related
 from tocsin.algebra.blocks.occurrence import XmlEvent
 from tocsin.algebra.blocks.paths import AnyName, Chain, Either, Name, Path, Repeated, TagVariable
-from tocsin.algebra.blocks.predicates import (
+from tocsin.algebra.blocks.conditions import (
     Arithmetic,
     Comparison,
     Constant,
@@ -73,10 +73,14 @@ paths: st.SearchStrategy[Path] = st.recursive(
 _tags = st.one_of(_names.map(Name), _names.map(Name), _names.map(Name), paths, st.just(TagVariable("t")))
 _values = st.one_of(_variables, _texts.map(str.strip).map(Text))
 _attributes = st.lists(st.builds(Attribute, st.sampled_from("kl"), _values), max_size=1).map(tuple)
-_bound = st.lists(st.builds(Bound, st.sampled_from(["element", "content"]), _variables), max_size=1).map(tuple)
+_bound = st.lists(st.builds(Bound, st.sampled_from(["element", "content"]), _variables), max_size=1).map(
+    tuple
+)
 patterns: st.SearchStrategy[Pattern] = st.recursive(
     st.builds(Pattern, _tags, _attributes, st.lists(_values, max_size=1).map(tuple), _bound),
-    lambda inner: st.builds(Pattern, _tags, _attributes, st.lists(inner | _values, max_size=2).map(tuple), _bound),
+    lambda inner: st.builds(
+        Pattern, _tags, _attributes, st.lists(inner | _values, max_size=2).map(tuple), _bound
+    ),
     max_leaves=4,
 )
 
@@ -130,7 +134,7 @@ def compositions(blocks: list[str]) -> st.SearchStrategy[Composition]:
 
 @st.composite
 def queries(draw: st.DrawFn, *, plain: bool = False) -> Query:
-    """Queries over two streams; `plain` ones have small patterns, which often match, so that it is the composition that matters."""
+    """Queries over two streams; `plain` ones have small patterns, which often match: it is the composition that matters."""
     number = draw(st.integers(1, 3))
     if plain:
         key = Pattern(Name("k"), (), (Variable("x"),))

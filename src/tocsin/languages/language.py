@@ -43,6 +43,15 @@ _FLOORS = {
     "cases": "tocsin.cases.{family}.kinds:KINDS",
     "why": "tocsin.why_not.{family}:account_for",
 }
+# What a language cannot do without its part of a floor, as messages say it.
+_DEEDS = {
+    "compile": "detect in tables, streams or a service",
+    "explain": "be explained",
+    "check": "be checked",
+    "code": "be turned into a program of its own",
+    "cases": "be tested with cases",
+    "why": "say why something was not found",
+}
 
 
 class Context(NamedTuple):
@@ -170,8 +179,8 @@ class Language:
     def on(self, floor: str) -> Any:
         """The part of this language in a layer above: `compile`, `explain`, `check`, `code`, `cases` or `why`."""
         if not self.offers(floor):
-            message = f"{self.title} has no {floor!r}, and neither has the family {self.family!r}"
-            raise InputError("not-offered", message, hint=f"let the language give `{floor}` of its own")
+            message = f"{self.title} cannot {_DEEDS[floor]}: neither it nor its family has a part {floor!r}"
+            raise InputError("not-offered", message, hint=f"the page of {self.title} says what it offers")
         return _resolved(self._hook(floor))
 
     def offers(self, floor: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from tocsin.algebra.blocks.composition import leaves
-from tocsin.algebra.blocks.predicates import values
+from tocsin.algebra.blocks.conditions import values
 from tocsin.algebra.blocks.query import (
     Block,
     Call,

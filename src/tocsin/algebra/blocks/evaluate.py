@@ -14,7 +14,7 @@ from tocsin.algebra.blocks.matching import (
     joined,
     too_many_results,
 )
-from tocsin.algebra.blocks.predicates import Predicate, Row, holds, number_of, text_of, variables_of
+from tocsin.algebra.blocks.conditions import Predicate, Row, holds, number_of, text_of, variables_of
 from tocsin.algebra.blocks.query import (
     Block,
     Call,

@@ -20,7 +20,7 @@ from typing import get_args
 
 from tocsin.algebra.blocks.composition import Composition
 from tocsin.algebra.blocks.paths import Tag, TagVariable
-from tocsin.algebra.blocks.predicates import Predicate
+from tocsin.algebra.blocks.conditions import Predicate
 from tocsin.errors import InputError, Span, did_you_mean
 
 Context = OneOf["recent", "recent_consume", "recent_per_key", "chronicle", "continuous", "cumulative"]

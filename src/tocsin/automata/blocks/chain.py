@@ -28,7 +28,7 @@ from tocsin.algebra.blocks.paths import (
 from tocsin.algebra.blocks.paths import (
     Chain as PathChain,
 )
-from tocsin.algebra.blocks.predicates import Predicate, holds
+from tocsin.algebra.blocks.conditions import Predicate, holds
 from tocsin.algebra.blocks.query import Pattern, Text
 from tocsin.automata.blocks.matcher import Family, Matcher, matcher_of
 from tocsin.runtime.xml_tree import Content, Element

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tocsin.algebra.blocks.check import check
 from tocsin.algebra.blocks.composition import Composition
-from tocsin.algebra.blocks.predicates import Predicate
+from tocsin.algebra.blocks.conditions import Predicate
 from tocsin.algebra.blocks.query import (
     Block,
     Call,

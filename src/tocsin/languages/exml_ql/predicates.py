@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal as OneOf
 from typing import get_args
 
-from tocsin.algebra.blocks.predicates import (
+from tocsin.algebra.blocks.conditions import (
     Arithmetic,
     Comparison,
     Constant,

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from tocsin.algebra.blocks.composition import Absent, Both, Composition, Of, OneOfTwo, Related
 from tocsin.algebra.blocks.paths import AnyName, Chain, Either, Name, Path, Repeated, TagVariable
-from tocsin.algebra.blocks.predicates import (
+from tocsin.algebra.blocks.conditions import (
     Arithmetic,
     Comparison,
     Constant,
