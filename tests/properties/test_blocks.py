@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.block_strategies import documents, patterns, predicates, queries, streams
+from tocsin.algebra.blocks.conditions import Predicate
 from tocsin.algebra.blocks.evaluate import own_predicates
 from tocsin.algebra.blocks.matching import found_with
 from tocsin.algebra.blocks.occurrence import XmlEvent
-from tocsin.algebra.blocks.conditions import Predicate
 from tocsin.algebra.blocks.query import Block, Pattern, Query, Stream, Where, variables
 from tocsin.algebra.blocks.semantics import answer
 from tocsin.automata.blocks.index import BlockIndex

@@ -5,8 +5,6 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from tocsin.algebra.blocks.composition import Absent, Both, Composition, Of, OneOfTwo, Related
-from tocsin.algebra.blocks.occurrence import XmlEvent
-from tocsin.algebra.blocks.paths import AnyName, Chain, Either, Name, Path, Repeated, TagVariable
 from tocsin.algebra.blocks.conditions import (
     Arithmetic,
     Comparison,
@@ -18,6 +16,8 @@ from tocsin.algebra.blocks.conditions import (
     Some,
     Value,
 )
+from tocsin.algebra.blocks.occurrence import XmlEvent
+from tocsin.algebra.blocks.paths import AnyName, Chain, Either, Name, Path, Repeated, TagVariable
 from tocsin.algebra.blocks.query import (
     CONTEXTS,
     Attribute,

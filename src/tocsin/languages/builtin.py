@@ -102,6 +102,7 @@ EXML_QL = Language(
             "block-pattern": "tocsin.languages.exml_ql:parse_pattern",
             "show-block-pattern": "tocsin.languages.exml_ql:show_pattern",
             "xml-ql": "tocsin.languages.exml_ql:xml_ql",
+            "xpath": "tocsin.languages.exml_ql:parse_xpath",
         }
     ),
 )

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from tocsin.algebra.blocks.matching import key_of
 from tocsin.algebra.blocks.conditions import Row, text_of
+from tocsin.algebra.blocks.matching import key_of
 from tocsin.algebra.blocks.query import Template, Text, Variable, Where
 from tocsin.errors import InputError, LimitError
 from tocsin.runtime.xml_tree import Content, Element, is_element_name, plain_text, writable, written

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tocsin.algebra.blocks.check import functions_of, inputs
+from tocsin.algebra.blocks.conditions import Predicate, Row, holds, number_of, text_of, variables_of
 from tocsin.algebra.blocks.construct import Builder
 from tocsin.algebra.blocks.matching import (
     MAX_FOUND,
@@ -14,7 +15,6 @@ from tocsin.algebra.blocks.matching import (
     joined,
     too_many_results,
 )
-from tocsin.algebra.blocks.conditions import Predicate, Row, holds, number_of, text_of, variables_of
 from tocsin.algebra.blocks.query import (
     Block,
     Call,

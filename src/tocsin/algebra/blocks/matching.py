@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from tocsin.algebra.blocks.paths import TagVariable, reached
 from tocsin.algebra.blocks.conditions import Predicate, holds
+from tocsin.algebra.blocks.paths import TagVariable, reached
 from tocsin.algebra.blocks.query import Attribute, Pattern, Text, Variable
 from tocsin.errors import LimitError
 from tocsin.runtime.xml_tree import Content, Element, elements, written

@@ -19,8 +19,8 @@ from typing import Literal as OneOf
 from typing import get_args
 
 from tocsin.algebra.blocks.composition import Composition
-from tocsin.algebra.blocks.paths import Tag, TagVariable
 from tocsin.algebra.blocks.conditions import Predicate
+from tocsin.algebra.blocks.paths import Tag, TagVariable
 from tocsin.errors import InputError, Span, did_you_mean
 
 Context = OneOf["recent", "recent_consume", "recent_per_key", "chronicle", "continuous", "cumulative"]

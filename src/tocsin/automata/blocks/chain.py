@@ -15,6 +15,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, assert_never
 
+from tocsin.algebra.blocks.conditions import Predicate, holds
 from tocsin.algebra.blocks.matching import Found, found_with
 from tocsin.algebra.blocks.paths import (
     AnyName,
@@ -28,7 +29,6 @@ from tocsin.algebra.blocks.paths import (
 from tocsin.algebra.blocks.paths import (
     Chain as PathChain,
 )
-from tocsin.algebra.blocks.conditions import Predicate, holds
 from tocsin.algebra.blocks.query import Pattern, Text
 from tocsin.automata.blocks.matcher import Family, Matcher, matcher_of
 from tocsin.runtime.xml_tree import Content, Element

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 
-from tocsin.algebra.blocks.matching import Found
 from tocsin.algebra.blocks.conditions import Predicate
+from tocsin.algebra.blocks.matching import Found
 from tocsin.algebra.blocks.query import Pattern
 from tocsin.automata.blocks.chain import ByName, Chain, chain_of, found_by, texts_at
 from tocsin.automata.blocks.matcher import Family

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from random import Random
 
 from tocsin.algebra.blocks.composition import Of, Related
+from tocsin.algebra.blocks.conditions import Comparison, Constant, Value
 from tocsin.algebra.blocks.evaluate import Evaluation
 from tocsin.algebra.blocks.paths import Name
-from tocsin.algebra.blocks.conditions import Comparison, Constant, Value
 from tocsin.algebra.blocks.query import Block, Pattern, Query, Stream, Template, Text, Variable, Where
 from tocsin.automata.blocks.chain import chain_of
 from tocsin.automata.blocks.index import BlockIndex

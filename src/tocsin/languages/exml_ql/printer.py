@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import assert_never
 
 from tocsin.algebra.blocks.composition import Absent, Both, Composition, Of, OneOfTwo, Related
-from tocsin.algebra.blocks.paths import AnyName, Chain, Either, Name, Path, Repeated, TagVariable
 from tocsin.algebra.blocks.conditions import (
     Arithmetic,
     Comparison,
@@ -17,6 +16,7 @@ from tocsin.algebra.blocks.conditions import (
     Some,
     Value,
 )
+from tocsin.algebra.blocks.paths import AnyName, Chain, Either, Name, Path, Repeated, TagVariable
 from tocsin.algebra.blocks.query import (
     Attribute,
     Block,

@@ -22,14 +22,14 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class Scanner:
-    """Where reading has come to in a text.
+    """Where reading has come to in a text; `comments` says whether there are any.
 
     >>> scanner = Scanner("WHERE  <a>")
     >>> scanner.word("WHERE"), scanner.sign("<"), scanner.at
     (True, True, 8)
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, comments: bool = True) -> None:
         if len(text) > MAX_LENGTH:
             size = f"the text has {len(text):,} characters; the limit is {MAX_LENGTH:,}"
             raise PatternErrors([PatternError("too-long", size, Span(text, MAX_LENGTH, MAX_LENGTH + 1))])
@@ -44,13 +44,14 @@ class Scanner:
             tuple[int, int]
         ] = []  # what only this language has, and the language below it has not
         self._depth = 0
+        self._between = SPACE if comments else BLANK
         self.skip()
 
     # --- moving -------------------------------------------------------------------------------------
 
     def skip(self) -> None:
         """Go past blanks and comments."""
-        if found := SPACE.match(self.text, self.at):
+        if found := self._between.match(self.text, self.at):
             self.at = found.end()
 
     def skip_blanks(self) -> None:
