@@ -114,15 +114,16 @@ def _matching(workload: Workload, number: int, rounds: int) -> float:
 def _documents(subscriptions: int, documents: int, rounds: int) -> dict[str, float]:
     workload = Workload(STRUCTURES, documents, fields=23, topics=subscriptions // STRUCTURES)
     data = [written(document).encode() for document in workload.documents()]
-    results = 0
+    results, clock = 0, count()
+    running = Subscriptions()
+    for number in range(subscriptions):
+        running.add(f"q{number}", workload.query(number))
 
     def whole() -> None:
         nonlocal results
         results = 0
-        running = Subscriptions()
-        for number in range(subscriptions):
-            running.add(f"q{number}", workload.query(number))
-        for number, one in enumerate(data):
+        for one in data:
+            number = next(clock)
             event = XmlEvent(number, STREAM, Interval(number, number), _read(one))
             for sent in running.feed(event):
                 results += sum(1 for result in sent.detection.results if written(result))

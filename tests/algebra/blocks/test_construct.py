@@ -76,3 +76,11 @@ def test_many_rows_are_refused() -> None:
     text = 'WHERE <a> <b>$x</> </> IN "S", <a> <b>$y</> </> IN "S", <a> <b>$z</> </> IN "S" CONSTRUCT <r></>'
     with pytest.raises(LimitError, match="too-many-results"):
         _results(text, f"<a>{'<b/>' * 30}</a>")
+
+
+def test_a_nested_query_may_bind_again_what_it_looks_into() -> None:
+    inner = "WHERE <c></> CONTENT_AS $y IN $x, <d>$z</> IN $y CONSTRUCT <e> $z </>"
+    text = f'WHERE <a> <b>$x</> </> IN "S" CONSTRUCT <r> {inner} </>'
+    assert _results(text, "<a><b><c><d>1</d></c></b></a>") == ["<r><e>1</e></r>"]
+    again = 'WHERE <a>$x</> IN "S" CONSTRUCT <r> WHERE <b>$x</> IN $x CONSTRUCT <e> $x </> </>'
+    assert _results(again, "<a><b>1</b></a>") == ["<r/>"]  # no value is the same as what lies inside it

@@ -45,6 +45,8 @@ class Evaluation:
         self.query = query
         self.blocks = {block.name: block for block in query.blocks}
         self._own = {block.name: own_predicates(query.where, block) for block in query.blocks}
+        own = {predicate for parts in self._own.values() for predicate in parts}
+        self._across = tuple(predicate for predicate in query.where.predicates if predicate not in own)
         self._functions = functions_of(query)
         self._root_only = query.interpretation.root_only
 
@@ -67,9 +69,8 @@ class Evaluation:
         for block in event_blocks(where):
             if block.name in found:
                 rows = _extended(rows, [one.values for one in found[block.name]])
-        own = {predicate for parts in self._own.values() for predicate in parts}
-        others = [predicate for predicate in where.predicates if predicate not in own]
-        return self._constructed(where, self._completed(where, rows, others, documents), documents)
+        rows = self._completed(where, rows, self._across, documents)
+        return self._constructed(where, rows, documents) if rows else []
 
     def keys(self, found: Mapping[str, Sequence[Found]], names: Sequence[str]) -> list[tuple[Content, ...]]:
         """The values that variables have in the rows of matched blocks; empty where a block is absent."""
@@ -88,20 +89,27 @@ class Evaluation:
     def _completed(
         self, where: Where, rows: list[Row], predicates: Sequence[Predicate], documents: Documents
     ) -> list[Row]:
-        """The rows with the patterns that look into what is bound, without those that no predicate lets through, in order."""
-        waiting = [block for block in where.blocks if not block.name]
-        known = {one.name for block in where.blocks if block.name for one in variables(block.pattern)}
-        inner = {one.name for block in waiting for one in variables(block.pattern)}
-        while waiting:
-            ready = next(one for one in waiting if not (inputs(one.source) & inner) - known)
-            waiting.remove(ready)
-            known |= {one.name for one in variables(ready.pattern)}
-            rows = [extended for row in rows for extended in self._inside(ready, row, documents)]
-            if len(rows) > MAX_FOUND:
-                raise too_many_results()
+        """The rows with the patterns that look into what is bound, where the predicates hold, in order."""
+        if any(not block.name for block in where.blocks):
+            rows = self._looked_into(where, rows, documents)
         rows = [row for row in rows if all(holds(predicate, row) for predicate in predicates)]
         if where.ordered_by:
             rows.sort(key=lambda row: [_order(row.get(one.name, ())) for one in where.ordered_by])
+        return rows
+
+    def _looked_into(self, where: Where, rows: list[Row], documents: Documents) -> list[Row]:
+        """The rows with what patterns find in bound values, each after those that bind what it looks into."""
+        waiting = [block for block in where.blocks if not block.name]
+        unknown = {one.name for block in waiting for one in variables(block.pattern)}
+        unknown -= {one.name for block in where.blocks if block.name for one in variables(block.pattern)}
+        unknown = unknown.difference(*rows)
+        while waiting:
+            ready = next(one for one in waiting if not inputs(one.source) & unknown)
+            waiting.remove(ready)
+            unknown -= {one.name for one in variables(ready.pattern)}
+            rows = [extended for row in rows for extended in self._inside(ready, row, documents)]
+            if len(rows) > MAX_FOUND:
+                raise too_many_results()
         return rows
 
     def _inside(self, block: Block, row: Row, documents: Documents) -> list[Row]:

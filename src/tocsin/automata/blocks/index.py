@@ -134,6 +134,11 @@ class BlockIndex:
             for chains in _homes(table, chain):
                 del chains[chain.number]
 
+    def takes(self, stream: str) -> bool:
+        """Whether any block takes events from a stream."""
+        table = self._tables.get(stream)
+        return bool(table and table.chains) or bool(self._computed.get(stream))
+
     def match(self, stream: str, document: Content) -> dict[Hashable, list[Found]]:
         """The blocks that match a document, each with the ways in which it does."""
         found: dict[Hashable, list[Found]] = {}
@@ -210,5 +215,7 @@ def _sorted_by_name(document: Content) -> dict[str, list[Element]]:
                 found[node.name].append(node)
             else:
                 found[node.name] = [node]
-            waiting.extend(reversed(node.content))
+            content = node.content
+            if len(content) > 1 or (content and not isinstance(content[0], str)):
+                waiting.extend(reversed(content))
     return found

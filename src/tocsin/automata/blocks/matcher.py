@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from tocsin.algebra.blocks.matching import MAX_FOUND, Found, joined, too_many_results
+from tocsin.algebra.blocks.matching import MAX_FOUND, Found, has_text, joined, too_many_results
 from tocsin.algebra.blocks.paths import Name
 from tocsin.algebra.blocks.query import Pattern, Text, Variable, variables
 from tocsin.runtime.xml_tree import Content, Element
@@ -58,7 +58,7 @@ class Matcher:
 
     def ways(self, element: Element, family: Family) -> Sequence[Found]:
         """The ways in which the pattern matches at an element of its name."""
-        if not self._required_are_there(element):
+        if (self.required or self.attributes or self.texts) and not self._required_are_there(element):
             return ()
         inner: list[Sequence[Found]] = []
         if self.parts:
@@ -97,10 +97,7 @@ class Matcher:
                 return False
             if any(name not in there for name, _ in self.attributes):
                 return False
-        return all(
-            any(isinstance(node, str) and node.strip() == text for node in element.content)
-            for text in self.texts
-        )
+        return all(has_text(element, text) for text in self.texts) if self.texts else True
 
     def _values(self, element: Element) -> list[tuple[str, Content]] | None:
         """What is bound to the element itself, once for each occurrence; None if a variable would have two values."""

@@ -108,6 +108,8 @@ class Subscriptions:
             found = detection(occurrence, running.evaluation)
             if found.results:
                 sent.append(Sent(name, found))
+                if not self.index.takes(name):
+                    continue
                 time = type(event.time)(occurrence.start, occurrence.end)
                 following += [
                     XmlEvent(event.number, name, time, numbered(result))

@@ -15,7 +15,6 @@ from tocsin.algebra.blocks.conditions import Comparison, Constant, Value
 from tocsin.algebra.blocks.evaluate import Evaluation
 from tocsin.algebra.blocks.paths import Name
 from tocsin.algebra.blocks.query import Block, Pattern, Query, Stream, Template, Text, Variable, Where
-from tocsin.automata.blocks.chain import chain_of
 from tocsin.automata.blocks.index import BlockIndex
 from tocsin.runtime.xml_tree import Content, Element, numbered
 
@@ -82,18 +81,13 @@ def _field(structure: int, number: int) -> str:
     return f"part{structure}-{number}"
 
 
-def comparisons(workload: Workload, subscriptions: int, *, by_index: bool) -> int:
-    """The comparisons of nodes that it takes to match every document with the blocks of subscriptions."""
-    index, work = BlockIndex(), 0
-    queries = [Evaluation(workload.query(number)) for number in range(subscriptions)]
-    blocks = [(n, one, name) for n, one in enumerate(queries) for name in one.blocks]
-    for number, one, name in blocks if by_index else ():
-        index.add((number, name), STREAM, one.blocks[name].pattern, one.own_predicates(name))
+def comparisons(workload: Workload, subscriptions: int) -> int:
+    """The comparisons of nodes that the index makes to match every document with the blocks of subscriptions."""
+    index = BlockIndex()
+    for number in range(subscriptions):
+        evaluation = Evaluation(workload.query(number))
+        for name, block in evaluation.blocks.items():
+            index.add((number, name), STREAM, block.pattern, evaluation.own_predicates(name))
     for document in workload.documents():
-        if by_index:
-            index.match(STREAM, document)
-        else:
-            for _, one, name in blocks:
-                one.match(name, document)
-                work += chain_of(one.blocks[name].pattern, (), False).length
-    return index.work.comparisons if by_index else work
+        index.match(STREAM, document)
+    return index.work.comparisons
