@@ -21,6 +21,7 @@ import json
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 
 from lxml import etree
 
