@@ -47,3 +47,14 @@ def test_sending_measures_both_languages() -> None:
     found = json.loads(done.stdout)
     assert set(found) == {"ecl", "ksu"}
     assert all(one["events_per_second"] > 0 and one["ratio"] > 0 for one in found.values())
+
+
+def test_xml_subscriptions_measures_what_it_says() -> None:
+    command = [sys.executable, str(BENCHMARKS / "xml_subscriptions.py")]
+    command += ["--subscriptions", "10", "40", "--documents", "20", "--rounds", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert found["table 1"]["10"]["relative"] == 1
+    assert found["table 1"]["40"]["ms"] > 0
+    assert found["constant matches"]["times faster than looking at every block"] >= 1
+    assert found["documents"]["ratio"] > 1

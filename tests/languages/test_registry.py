@@ -142,10 +142,15 @@ def test_files_say_by_their_ending_what_they_are_written_in(file: str, language:
 
 def test_every_language_of_ours_has_what_the_rooms_above_need() -> None:
     for own in LANGUAGES:
-        assert own.on("compile").read
         assert own.on("cases")
         assert callable(own.on("explain"))
         assert own.on("check").report
+        # A family that runs nowhere but in this process has none, and says so.
+        if own.offers("compile"):
+            assert own.on("compile").read
+        else:
+            with pytest.raises(InputError, match=f"not-offered: {own.title} cannot detect"):
+                own.on("compile")
         assert own.offers("code") == (own.family == "completion")
         assert own.options_of({}) == own.options_type.of({})
         assert registry.language(own) is own

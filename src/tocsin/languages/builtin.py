@@ -88,4 +88,22 @@ KSU = Language(
         }
     ),
 )
-LANGUAGES = (CORE, PRETTY, BINDING, ECL, KSU)
+EXML_QL = Language(
+    name="exml-ql",
+    title="EXML-QL",
+    family="blocks",
+    parse="tocsin.languages.exml_ql:read",
+    show="tocsin.languages.exml_ql:show",
+    called="an EXML-QL query",
+    sends=True,
+    selects=False,
+    parts=MappingProxyType(
+        {
+            "block-pattern": "tocsin.languages.exml_ql:parse_pattern",
+            "show-block-pattern": "tocsin.languages.exml_ql:show_pattern",
+            "xml-ql": "tocsin.languages.exml_ql:xml_ql",
+            "xpath": "tocsin.languages.exml_ql:parse_xpath",
+        }
+    ),
+)
+LANGUAGES = (CORE, PRETTY, BINDING, ECL, KSU, EXML_QL)

@@ -29,11 +29,13 @@ _VALUES = {
     "tokens": "tocsin.algebra.tokens.subscription:Subscription",
     "completion": "tocsin.algebra.completion.expression:Program",
     "correlation": "tocsin.algebra.correlation.expression:Library",
+    "blocks": "tocsin.algebra.blocks.query:Query",
 }
 _OPTIONS = {
     "tokens": "tocsin.algebra.tokens.subscription:Interpretation",
     "completion": "tocsin.algebra.completion.expression:Interpretation",
     "correlation": "tocsin.algebra.correlation.expression:Interpretation",
+    "blocks": "tocsin.algebra.blocks.query:Interpretation",
 }
 # Where the layers above the languages keep what belongs to a family.
 _FLOORS = {
@@ -43,6 +45,15 @@ _FLOORS = {
     "code": "tocsin.automata.{family}.codegen:code_of",
     "cases": "tocsin.cases.{family}.kinds:KINDS",
     "why": "tocsin.why_not.{family}:account_for",
+}
+# What a language cannot do without its part of a floor, as messages say it.
+_DEEDS = {
+    "compile": "detect in tables, streams or a service",
+    "explain": "be explained",
+    "check": "be checked",
+    "code": "be turned into a program of its own",
+    "cases": "be tested with cases",
+    "why": "say why something was not found",
 }
 
 
@@ -61,7 +72,7 @@ class Language:
     Args:
         name: what `language=`, `--language` and pipeline files call it.
         title: what messages call it, as in "ECL has no option …".
-        family: the word of the family of meaning its patterns belong to: `tokens`, `completion`, `correlation`.
+        family: the word of the family of meaning its patterns belong to: `tokens`, `completion`, `correlation`, `blocks`.
         parse: `(text, options, context) -> value`; raises `PatternErrors` with all mistakes.
         show: `(value) -> text`; raises `PatternError` if the language cannot express it.
         endings: of the files that hold its texts, as in `.ecl`.
@@ -182,8 +193,8 @@ class Language:
     def on(self, floor: str) -> Any:
         """The part of this language in a layer above: `compile`, `explain`, `check`, `code`, `cases` or `why`."""
         if not self.offers(floor):
-            message = f"{self.title} has no {floor!r}, and neither has the family {self.family!r}"
-            raise InputError("not-offered", message, hint=f"let the language give `{floor}` of its own")
+            message = f"{self.title} cannot {_DEEDS[floor]}: neither it nor its family has a part {floor!r}"
+            raise InputError("not-offered", message, hint=f"the page of {self.title} says what it offers")
         return _resolved(self._hook(floor))
 
     def offers(self, floor: str) -> bool:
