@@ -26,11 +26,13 @@ _VALUES = {
     "tokens": "tocsin.algebra.tokens.subscription:Subscription",
     "completion": "tocsin.algebra.completion.expression:Program",
     "correlation": "tocsin.algebra.correlation.expression:Library",
+    "pairs": "tocsin.algebra.pairs.profile:Profile",
 }
 _OPTIONS = {
     "tokens": "tocsin.algebra.tokens.subscription:Interpretation",
     "completion": "tocsin.algebra.completion.expression:Interpretation",
     "correlation": "tocsin.algebra.correlation.expression:Interpretation",
+    "pairs": "tocsin.algebra.pairs.profile:Interpretation",
 }
 # Where the layers above the languages keep what belongs to a family.
 _FLOORS = {
@@ -58,7 +60,7 @@ class Language:
     Args:
         name: what `language=`, `--language` and pipeline files call it.
         title: what messages call it, as in "ECL has no option …".
-        family: the word of the family of meaning its patterns belong to: `tokens`, `completion`, `correlation`.
+        family: the word of the family of meaning its patterns belong to: `tokens`, `completion`, `correlation`, `pairs`.
         parse: `(text, options, context) -> value`; raises `PatternErrors` with all mistakes.
         show: `(value) -> text`; raises `PatternError` if the language cannot express it.
         endings: of the files that hold its texts, as in `.ecl`.
