@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from tocsin.languages import profiles
 from tocsin.languages.language import Language
 
 CORE = Language(
@@ -88,4 +89,4 @@ KSU = Language(
         }
     ),
 )
-LANGUAGES = (CORE, PRETTY, BINDING, ECL, KSU)
+LANGUAGES = (CORE, PRETTY, BINDING, ECL, KSU, *profiles.languages())
