@@ -20,7 +20,10 @@ import tocsin
 from tocsin.errors import StreamError, TocsinError
 from tocsin.spark.session.ending import Ending
 
-COMMANDS = ("init", "run", "detect", "why", "explain", "check", "test", "state", "rules", "bench", "warm")
+COMMANDS = (
+    *("init", "run", "detect", "why", "explain", "check", "test"),
+    *("languages", "state", "rules", "bench", "warm"),
+)
 _EXAMPLES = """\
 examples:
   tocsin init alerts
@@ -29,6 +32,7 @@ examples:
   tocsin explain '([Door], [Alarm in {Alarm, T1}])_{T1=5min}'
   tocsin check subscriptions.ecl
   tocsin test cases.yaml
+  tocsin languages
   tocsin run pipeline.toml
   tocsin rules add rules Fire '[Smoke];[Heat]'
   tocsin bench --rows 1000000

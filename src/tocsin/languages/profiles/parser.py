@@ -14,7 +14,7 @@ from tocsin.errors import InputError, PatternError, PatternErrors
 from tocsin.languages.lexis import Failure, Reader, Token, is_name
 from tocsin.languages.profiles.grammar import MAX_SIZE, Grammar
 from tocsin.languages.profiles.options import SECOND, read_duration
-from tocsin.languages.profiles.syntax import PRIMARY, Item, Rule, is_operand
+from tocsin.languages.profiles.syntax import LEVELS, PRIMARY, Item, Rule, is_operand
 
 MAX_DEPTH = 100
 
@@ -52,7 +52,7 @@ class Parser:
         """What starts here and binds at least so tightly."""
         with self.reader.nested():
             start = self.reader.here
-            value = self._start()
+            value = self._start(level)
             closed = self.reader.last.kind == ")"
             while rules := self._rules_behind(level, closed, value):
                 value = self._continue(rules, value, start)
@@ -70,12 +70,12 @@ class Parser:
 
     # --- where something starts ---------------------------------------------------------------------
 
-    def _start(self) -> Any:
+    def _start(self, level: int) -> Any:
         reader = self.reader
         rules = tuple(rule for rule in self.grammar.leading.get(reader.here.text, ()) if self._is_here(rule))
         if rules:
             start = reader.here
-            return self._follow(rules, 0, {}, start)
+            return self._follow(rules, 0, {}, start, shortest=level == PRIMARY)
         if reader.at("("):
             reader.advance()
             self._inside += 1
@@ -111,7 +111,7 @@ class Parser:
         for rule in self.grammar.following:
             if rule.is_infix and self.grammar.only_in_parentheses and not self._inside:
                 continue
-            reach = PRIMARY if rule.is_suffix and closed else rule.level
+            reach = LEVELS["tight"] if rule.is_suffix and closed else rule.level
             if reach >= level and self._stands_here(rule, 1):
                 found.append(rule)
         able = [rule for rule in found if self._can_be(rule.items[0].kind, value)] or found
@@ -131,14 +131,16 @@ class Parser:
 
     # --- the items of rules ---------------------------------------------------------------------------
 
-    def _follow(self, rules: Sequence[Rule], at: int, bound: dict[str, Any], start: Token) -> Any:
-        """Read the items of rules that agree so far, and give what the one means that is left."""
+    def _follow(
+        self, rules: Sequence[Rule], at: int, bound: dict[str, Any], start: Token, shortest: bool = False
+    ) -> Any:
+        """Read the items of rules that agree so far, and give what the one means that is left; or the first that ends."""
         brackets = 0
         while True:
             going = [rule for rule in rules if len(rule.items) > at]
-            chosen = self._choose(going, at)
+            done = [rule for rule in rules if len(rule.items) == at]
+            chosen = [] if done and shortest else self._choose(going, at)
             if not chosen:
-                done = [rule for rule in rules if len(rule.items) == at]
                 if not done:
                     self.fail(" or ".join(dict.fromkeys(_words(rule.items[at]) for rule in going)))
                 self._inside -= brackets
@@ -195,6 +197,9 @@ class Parser:
                 times = here.kind == "[" and next.kind in ("number", "time")
                 return times or (here.text in ("overlap", "extend") and next.kind == "(")
             case "" | "primary" | "event" | "sequence":
+                sign = here.kind == "name" and here.text in self.grammar.reserved
+                if sign and here.text not in self.grammar.leading:
+                    return False
                 return self.grammar.constants or here.kind not in ("number", "time", "duration", "string")
             case _:
                 return True

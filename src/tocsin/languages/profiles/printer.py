@@ -88,7 +88,7 @@ def spaced(pieces: Sequence[str] | Iterator[str]) -> str:
     text = ""
     before = ""
     for number, piece in enumerate(pieces):
-        function = piece == "(" and (is_name(before) or before.endswith("*"))
+        function = piece == "(" and (is_name(before.replace("-", "_")) or before.endswith("*"))
         prefix = number == 1 and len(before) == 1 and before in "!$*~"
         closed = piece in (")", "]", ",") or before in ("(", "[") or ".." in (piece, before)
         frame = piece.startswith("_") and text.endswith(")")

@@ -83,7 +83,7 @@ class Rule:
         if at == 0:
             return PRIMARY if self.is_suffix else self.level + self.row
         before = self.items[at - 1]
-        if not before.is_hole and before.pieces[-1][-1] in _OPENS:
+        if not self.is_infix and not before.is_hole and before.pieces[-1][-1] in _OPENS:
             return 0
         return self.level if self.level >= LEVELS["prefix"] else self.level + 1
 

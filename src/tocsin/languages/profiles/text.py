@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from tocsin.algebra.pairs.check import check
 from tocsin.algebra.pairs.expression import Expression, Primitive
 from tocsin.algebra.pairs.profile import Action, Notify, Profile
-from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal
+from tocsin.algebra.predicate import And, Attribute, Compare, Filter, Literal, attributes
 from tocsin.errors import InputError, PatternError, PatternErrors, did_you_mean
 from tocsin.languages.language import Context
 from tocsin.languages.lexis import Failure, Reader
@@ -17,6 +17,7 @@ from tocsin.languages.profiles import meaning
 from tocsin.languages.profiles.grammar import Grammar
 from tocsin.languages.profiles.notation import Events, Notation, printer_of
 from tocsin.languages.profiles.parser import Parser, quoted
+from tocsin.languages.profiles.syntax import LEVELS
 from tocsin.languages.profiles.template import Hole, Template, matched
 from tocsin.values import Relation
 
@@ -47,8 +48,13 @@ def _profile(notation: Notation, reader: Reader, chosen: Mapping[str, str], name
     parser = Parser(reader, grammar, Events(notation, grammar))
     expression: Expression
     if notation.filters:
-        expression = _filtered(notation, notation.conditions.read(reader), grammar)
-        expression, notify = _with_span(expression, reader, start), Notify()
+        filter = notation.conditions.read(reader)
+        try:
+            expression, notify = _filtered(notation, filter, grammar), Notify()
+        except PatternError as error:
+            reader.note(error.code, error.message, error.span, error.hint)
+            raise Failure from None
+        expression = replace(expression, span=reader.span_from(start))
     else:
         template = _template(notation, reader)
         expression = parser.expression()
@@ -59,11 +65,6 @@ def _profile(notation: Notation, reader: Reader, chosen: Mapping[str, str], name
     if any(parser.labels):
         chosen = {**chosen, LABELS: ",".join(parser.labels)}
     return Profile(name, expression, actions, notify, dict(chosen), reader.span_from(start))
-
-
-def _with_span(expression: Expression, reader: Reader, start: Any) -> Expression:
-    assert isinstance(expression, Primitive)
-    return Primitive(expression.name, expression.filter, reader.span_from(start))
 
 
 def _template(notation: Notation, reader: Reader) -> Template | None:
@@ -128,8 +129,17 @@ def _filtered(notation: Notation, filter: Filter, grammar: Grammar) -> Primitive
         match part:
             case Compare(Attribute(name), Relation.EQ, Literal(str(type))) if name == named:
                 rest = (*parts[:number], *parts[number + 1 :])
+                if any(named in attributes(one) for one in rest):
+                    break
                 return Primitive(type, rest[0] if len(rest) == 1 else And(rest) if rest else None)
+    if named is not None and named in attributes(filter):
+        hint = f"compare it once, joined to the rest with {_and(notation)}"
+        raise PatternError("bad-type", f"{named} names the type of the event", filter.span, hint)
     return Primitive(grammar.names["event"], filter)
+
+
+def _and(notation: Notation) -> str:
+    return next(rule.items[1].text for rule in notation.conditions.grammar.rules if rule.name == "and")
 
 
 def _filter_text(notation: Notation, expression: Expression, grammar: Grammar) -> str:
@@ -226,6 +236,7 @@ def _body(notation: Notation, expression: Expression, grammar: Grammar, labels: 
     if notation.filters:
         return _filter_text(notation, expression, grammar)
     printer = printer_of(notation, grammar, labels)
+    level = LEVELS["prefix"] if grammar.only_in_parentheses else 0
     wholes = notation.wholes()
     for word, template in wholes:
         pattern = template.value({**grammar.names, "a": Hole("a")})
@@ -237,4 +248,4 @@ def _body(notation: Notation, expression: Expression, grammar: Grammar, labels: 
             return f"{word} {printer.text(expression)}"
     if wholes:
         raise PatternError("not-expressible", f"{notation.own.title} cannot say this", expression.span)
-    return printer.text(expression)
+    return printer.text(expression, level)
