@@ -12,12 +12,20 @@ import yaml
 from tocsin.cases.model import Compared, Skip
 from tocsin.cases.pairs.survey import SURVEY_KINDS
 from tocsin.errors import CaseError, PatternErrors
+from tocsin.languages.profiles.description import built_in_names, description
 
-CASES: list[dict[str, Any]] = [
+CONFORMANCE = Path(__file__).parents[2] / "conformance"
+PAPER: list[dict[str, Any]] = [
     case
-    for case in yaml.safe_load((Path(__file__).parents[2] / "conformance" / "jung-hinze.yaml").read_text())
+    for case in yaml.safe_load((CONFORMANCE / "jung-hinze.yaml").read_text())
     if case["kind"] in SURVEY_KINDS
 ]
+WORKED: list[dict[str, Any]] = [
+    case
+    for file in sorted((CONFORMANCE / "profiles").glob("*.yaml"))
+    for case in yaml.safe_load(file.read_text())
+]
+CASES = PAPER + WORKED
 
 
 def _compared(case: dict[str, Any], engine: str = "reference") -> Compared:
@@ -27,7 +35,20 @@ def _compared(case: dict[str, Any], engine: str = "reference") -> Compared:
 
 
 def test_none_is_left_out() -> None:
-    assert Counter(case["kind"] for case in CASES) == {"survey": 50, "classify": 14, "rule": 3}
+    assert Counter(case["kind"] for case in PAPER) == {"survey": 50, "classify": 14, "rule": 3}
+
+
+def test_every_operator_and_context_has_a_worked_case() -> None:
+    for name in built_in_names():
+        own = description(name)
+        worked = [case for case in WORKED if case["language"] == name]
+        assert {str(one["name"]) for one in own.operators} <= {case.get("operator") for case in worked}
+        assert worked
+        for option in own.options:
+            if option.name in ("context", "consumption"):
+                tried = {case.get("params", {}).get(option.name) for case in worked}
+                tried |= {mode for case in worked for mode in case["expect"]}
+                assert set(option.values) <= tried | {option.default}, (name, option.name)
 
 
 @pytest.mark.parametrize("engine", ["reference", "local"])

@@ -166,6 +166,8 @@ class Conditions:
         parser = Parser(reader, self.grammar, self)
         start = reader.here
         value = parser.expression()
+        if self.refuse(reader):
+            parser.give_up()
         found: Filter = parser.operand("", value, start)
         return found
 

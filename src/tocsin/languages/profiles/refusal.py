@@ -7,7 +7,7 @@ from functools import cache
 from tocsin.languages.lexis import Reader, Token
 from tocsin.languages.profiles.classification import OPERATORS
 from tocsin.languages.profiles.description import Description, built_in_names, description
-from tocsin.languages.profiles.syntax import items_of
+from tocsin.languages.profiles.syntax import is_operand, items_of
 
 PHRASE = "composite events not supported"
 
@@ -44,7 +44,8 @@ def signs() -> dict[str, tuple[str, ...]]:
     for name in built_in_names():
         for table in description(name).operators:
             items = items_of(str(table["syntax"]))
-            own = [piece for item in items for piece in item.pieces if piece not in "()[],"]
+            infix = is_operand(items[0]) and is_operand(items[-1])
+            own = [p for item in items for p in item.pieces if infix or p not in "()[],"]
             if table["name"] in OPERATORS and own and table["name"] not in found.get(own[0], ()):
                 found[own[0]] = (*found.get(own[0], ()), str(table["name"]))
     return found
