@@ -8,12 +8,10 @@ from typing import Any
 from tocsin.algebra.pairs.expression import Expression, Primitive
 from tocsin.algebra.pairs.profile import Action, Notify, Profile
 from tocsin.algebra.predicate import And, Attribute, Compare, Filter, IsNull, Like, Literal, Not, Or
-from tocsin.languages.profiles import meaning
 from tocsin.languages.profiles.description import description
 from tocsin.languages.profiles.grammar import Grammar
 from tocsin.languages.profiles.notation import Notation
 from tocsin.languages.profiles.syntax import Item, Rule
-from tocsin.languages.profiles.template import Template
 from tocsin.values import Relation
 
 SECOND = 1_000_000
@@ -80,6 +78,8 @@ def _apply(rule: Rule, grammar: Grammar, random: Random, depth: int, plain: bool
     for item in rule.items:
         if item.is_hole:
             bound |= _value(item, grammar, random, depth - 1, plain)
+    if {"n", "m"} <= bound.keys():  # from n to m
+        bound["n"], bound["m"] = sorted((bound["n"], bound["m"]))
     if rule.row:
         bound["all"] = tuple(bound.values())
     found: Expression = rule.template.value({**grammar.names, **bound})
@@ -143,6 +143,3 @@ def common_text(own: Notation, operator: str) -> str | None:
     operands = iter("ab")
     text = " ".join(next(operands) if item.is_hole else item.text for item in rule.items)
     return f"({text})" if grammar.only_in_parentheses else text
-
-
-__all__ = ["Template", "common_text", "meaning", "notation", "random_options", "random_profile"]

@@ -108,6 +108,7 @@ def test_what_an_operator_deletes_for_itself_others_still_have() -> None:
     assert _found(inner, observe("a@1 b@2 b@3")) == [["a.1", "b.1"]]
 
 
+@pytest.mark.slow
 def test_nested_profiles_mean_the_same_online() -> None:
     random = Random(21)
     seen: set[str] = set()

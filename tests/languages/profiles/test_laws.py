@@ -20,7 +20,13 @@ from tocsin.languages.registry import language
 SECOND = 1_000_000
 NAMES = list(built_in_names())
 # What the check refuses although it can be written.
-REFUSED = {"timeframe-missing", "never-matches", "misplaced-moment", "empty-interval", "bad-count"}
+REFUSED = {
+    "timeframe-missing",
+    "never-matches",
+    "misplaced-moment",
+    "empty-interval",
+    "bad-count",
+}
 
 
 def _read(name: str, text: str) -> Profile | None:
@@ -46,6 +52,7 @@ def test_there_are_twenty() -> None:
     assert len(NAMES) == 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_it_reads_what_it_writes(name: str) -> None:
     random, own = Random(name), notation(name)
@@ -71,6 +78,7 @@ def test_it_reads_what_it_writes(name: str) -> None:
     assert read > 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if notation(name).own.composes])
 def test_it_runs_event_by_event_as_it_is_meant(name: str) -> None:
     random, own = Random(f"run {name}"), notation(name)

@@ -6,6 +6,7 @@
 | `negation(a, t)`, `selection(a, n)`, `after(a, t)`, `every(t, a, b)`, `at(t)` | as in `tocsin.algebra.pairs.operators` |
 | `several(n, …)`, `chain(…)`, `during(a, s, e)`, `each(a, by)` | likewise |
 | `timed(a, t)` | the operator a with this timeframe; anything else in a frame |
+| `counted(a, n, m)` | n times a or more, and not more than m |
 | `mode(which, consumption, least)` | the mode of one operand |
 """
 
@@ -111,6 +112,13 @@ def _selection(body: Any, low: Any, high: Any = None) -> Selection:
     return Selection(body, Pick(low, low if high is None else high))
 
 
+def _counted(body: Any, low: Any, high: Any) -> Conjunction:
+    if isinstance(low, int) and low > high:
+        raise PatternError("bad-choice", f"from {low} to {high} is nothing", body.span, "the smaller first")
+    often, once_more = Selection(body, Pick(low, low)), Selection(body, Pick(high + 1, high + 1))
+    return Conjunction((often, Negation(once_more, INFINITE)), None, _how(2, {"duplicates": "first"}))
+
+
 def _mode(which: Any, consumption: str = "keep", least: Any = 1) -> Mode:
     return Mode(choice(which), Consumption(consumption), Delimiter(least, least))
 
@@ -130,6 +138,7 @@ FUNCTIONS = {
     "during": During,
     "each": Each,
     "timed": _timed,
+    "counted": _counted,
     "mode": _mode,
 }
 

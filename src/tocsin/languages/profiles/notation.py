@@ -119,7 +119,8 @@ class Events:
     def operand(self, kind: str, value: Any) -> Any:
         if not meaning.fits(kind, value):
             wanted = "one event" if kind == "event" else f"a {kind}"
-            raise PatternError("bad-operand", f"{wanted} is needed here", value.span, "put it in parentheses")
+            hint = "name an event" if kind == "event" else f"write the {kind} in parentheses"
+            raise PatternError("bad-operand", f"{wanted} is needed here", value.span, hint)
         return value
 
     def unexpected(self, reader: Reader, wanted: str) -> None:

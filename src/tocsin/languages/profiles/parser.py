@@ -107,15 +107,17 @@ class Parser:
 
     def _rules_behind(self, level: int, closed: bool, value: Any) -> tuple[Rule, ...]:
         """The rules that go on with what is before this place: those that can have it as an operand, if there are any."""
-        found = []
-        for rule in self.grammar.following:
-            if rule.is_infix and self.grammar.only_in_parentheses and not self._inside:
-                continue
-            reach = LEVELS["tight"] if rule.is_suffix and closed else rule.level
-            if reach >= level and self._stands_here(rule, 1):
-                found.append(rule)
+        outside = self.grammar.only_in_parentheses and not self._inside
+        possible = [rule for rule in self.grammar.following if not (rule.is_infix and outside)]
+        here = [rule for rule in possible if self._stands_here(rule, 1)]
+        # With none that can go on, one whose sign stands here is followed, so that the error is behind the sign.
+        here = here or [rule for rule in possible if self._stands_here(rule, 1, literals=True)]
+        found = [rule for rule in here if self._reach(rule, closed) >= level]
         able = [rule for rule in found if self._can_be(rule.items[0].kind, value)] or found
         return tuple(rule for rule in able if rule.items[0] == able[0].items[0])
+
+    def _reach(self, rule: Rule, closed: bool) -> int:
+        return LEVELS["tight"] if rule.is_suffix and closed else rule.level
 
     def _can_be(self, kind: str, value: Any) -> bool:
         try:
@@ -139,7 +141,7 @@ class Parser:
         while True:
             going = [rule for rule in rules if len(rule.items) > at]
             done = [rule for rule in rules if len(rule.items) == at]
-            chosen = [] if done and shortest else self._choose(going, at)
+            chosen = [] if done and shortest else self._choose(going, at, bool(done))
             if not chosen:
                 if not done:
                     self.fail(" or ".join(dict.fromkeys(_words(rule.items[at]) for rule in going)))
@@ -155,7 +157,7 @@ class Parser:
                     self._inside += (opening in "([{") - (opening in ")]}")
             rules, at = chosen, at + 1
 
-    def _choose(self, rules: Sequence[Rule], at: int) -> list[Rule]:
+    def _choose(self, rules: Sequence[Rule], at: int, done: bool) -> list[Rule]:
         """The rules whose next item stands here: values before literals before operands."""
         wanted: tuple[Callable[[Item], bool], ...]
         wanted = (lambda i: i.is_hole and not is_operand(i), lambda i: not i.is_hole, is_operand)
@@ -164,14 +166,17 @@ class Parser:
                 item = rule.items[at]
                 if kind(item) and self._stands_here(rule, at):
                     return [other for other in rules if other.items[at] == item]
-        return []
+        if done:
+            return []
+        literal = next((rule.items[at] for rule in rules if self._stands_here(rule, at, literals=True)), None)
+        return [rule for rule in rules if rule.items[at] == literal]
 
-    def _stands_here(self, rule: Rule, at: int) -> bool:
-        """Whether a rule can go on here: with its next literals, and the hole behind them."""
+    def _stands_here(self, rule: Rule, at: int, literals: bool = False) -> bool:
+        """Whether a rule can go on here: with its next literals, and the hole behind them; or with one literal alone."""
         ahead = 0
-        for item in rule.items[at:]:
+        for item in rule.items[at : at + 1 if literals else None]:
             if item.is_hole:
-                return self._accepts(item, ahead)
+                return not literals and self._accepts(item, ahead)
             for piece in item.pieces:
                 token = self.reader.ahead(ahead)
                 if token.text != piece or token.kind == "string":
