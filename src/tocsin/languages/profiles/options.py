@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import dataclass, field, fields, make_dataclass
 from typing import Any
 
 from tocsin.algebra.pairs.operators import choice
 from tocsin.algebra.pairs.parameters import Gather, Pick
+from tocsin.algebra.pairs.profile import Interpretation
 from tocsin.errors import InputError, did_you_mean
 from tocsin.events import format_duration, format_timestamp, parse_duration, parse_timestamp
 from tocsin.languages.lexis import MAX_DURATION, is_name
@@ -124,19 +125,24 @@ _READERS: dict[str, Callable[[str], Any]] = {
 
 
 def options_type(title: str, options: tuple[Option, ...]) -> Any:
-    """The class of the options of a language; `of` refuses what it does not know."""
+    """The class of the options of a language, beside those of its family; `of` refuses what it does not know."""
+    shared = [one.name for one in fields(Interpretation)]
 
     def of(cls: Any, asked: Mapping[str, object]) -> Any:
         known = {option.name: option for option in options}
         for name in asked:
-            if name not in known:
+            if name not in known and name not in shared:
                 hint = did_you_mean(name, known, f"{title} has none" if not known else "")
                 raise InputError("unknown-option", f"{title} has no option {name!r}", hint=hint)
-        return cls(**{name: known[name].canonical(value) for name, value in asked.items()})
+        family = Interpretation.of({name: value for name, value in asked.items() if name in shared})
+        own = {name: known[name].canonical(value) for name, value in asked.items() if name in known}
+        return cls(**{name: getattr(family, name) for name in shared}, **own)
 
     members = [(option.name, str, field(default=option.default)) for option in options]
     namespace = {"of": classmethod(of), "__doc__": f"The options of {title}."}
-    return make_dataclass("ProfileOptions", members, frozen=True, namespace=namespace)
+    return make_dataclass(
+        "ProfileOptions", members, bases=(Interpretation,), frozen=True, namespace=namespace
+    )
 
 
 def names_of(options: tuple[Option, ...], chosen: Mapping[str, str]) -> dict[str, Any]:

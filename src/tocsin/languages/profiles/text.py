@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from tocsin.algebra.pairs.check import check
@@ -82,7 +82,7 @@ def _template(notation: Notation, reader: Reader) -> Template | None:
 def _header(notation: Notation, reader: Reader, options: Any) -> dict[str, str]:
     """The options of a text that are not left at their defaults: its own before those of the caller."""
     known = {option.name: option for option in notation.own.options}
-    chosen: dict[str, str] = dict(asdict(options))
+    chosen: dict[str, str] = {name: getattr(options, name) for name in known}
     if reader.at("[") and reader.ahead().kind == "name" and reader.ahead(2).kind == "=":
         reader.advance()
         while True:
