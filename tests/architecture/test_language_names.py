@@ -12,7 +12,8 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "tocsin"
 NAMES = {name for one in LANGUAGES for name in (one.name, *one.aliases)}
 ENDINGS = {ending for one in LANGUAGES for ending in one.endings}
 # `tocsin.event` builds patterns in Python, and lies in the binding; everything else of the package is found by name.
-STATED = {("__init__.py", "tocsin.languages.binding")}
+# A function of the token family that makes plans bears the name of a system.
+STATED = {("__init__.py", "tocsin.languages.binding"), ("automata/tokens/__init__.py", "plan")}
 
 
 def _named(tree: ast.AST) -> Iterator[str]:

@@ -28,6 +28,7 @@ COMMANDS = (
     "explain",
     "check",
     "test",
+    "languages",
     "state",
     "rules",
     "translate",
@@ -43,6 +44,7 @@ examples:
   tocsin explain '([Door], [Alarm in {Alarm, T1}])_{T1=5min}'
   tocsin check subscriptions.ecl
   tocsin test cases.yaml
+  tocsin languages
   tocsin run pipeline.toml
   tocsin rules add rules Fire '[Smoke];[Heat]'
   tocsin translate '(a ; b)_5' --from LANGUAGE --to LANGUAGE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from tocsin.languages import profiles
 from tocsin.languages.language import Language
 
 CORE = Language(
@@ -106,4 +107,4 @@ EXML_QL = Language(
         }
     ),
 )
-LANGUAGES = (CORE, PRETTY, BINDING, ECL, KSU, EXML_QL)
+LANGUAGES = (CORE, PRETTY, BINDING, ECL, KSU, EXML_QL, *profiles.languages())

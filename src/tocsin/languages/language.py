@@ -30,12 +30,14 @@ _VALUES = {
     "completion": "tocsin.algebra.completion.expression:Program",
     "correlation": "tocsin.algebra.correlation.expression:Library",
     "blocks": "tocsin.algebra.blocks.query:Query",
+    "pairs": "tocsin.algebra.pairs.profile:Profile",
 }
 _OPTIONS = {
     "tokens": "tocsin.algebra.tokens.subscription:Interpretation",
     "completion": "tocsin.algebra.completion.expression:Interpretation",
     "correlation": "tocsin.algebra.correlation.expression:Interpretation",
     "blocks": "tocsin.algebra.blocks.query:Interpretation",
+    "pairs": "tocsin.algebra.pairs.profile:Interpretation",
 }
 # Where the layers above the languages keep what belongs to a family.
 _FLOORS = {
@@ -72,7 +74,7 @@ class Language:
     Args:
         name: what `language=`, `--language` and pipeline files call it.
         title: what messages call it, as in "ECL has no option …".
-        family: the word of the family of meaning its patterns belong to: `tokens`, `completion`, `correlation`, `blocks`.
+        family: the word of the family of meaning its patterns belong to: `tokens`, `completion`, `correlation`, `pairs`, `blocks`.
         parse: `(text, options, context) -> value`; raises `PatternErrors` with all mistakes.
         show: `(value) -> text`; raises `PatternError` if the language cannot express it.
         endings: of the files that hold its texts, as in `.ecl`.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from tocsin.algebra.pairs.expression import Expression
-from tocsin.errors import Span
+from tocsin.errors import InputError, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +44,15 @@ class Profile:
     notify: Notify = Notify()
     parameters: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Interpretation:
+    """The options of languages of the family that have none of their own."""
+
+    @classmethod
+    def of(cls, asked: Mapping[str, object]) -> Interpretation:
+        """The options from a mapping of names to values, of which there may be none."""
+        if asked:
+            raise InputError("unknown-option", f"there is no option {next(iter(asked))!r}")
+        return cls()

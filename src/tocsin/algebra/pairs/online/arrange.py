@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
-from tocsin.algebra.pairs.composition import Operands, occurs_at, task_of, task_of_one
+from tocsin.algebra.pairs.composition import Operands, occurs_at, task_of, task_of_one, task_of_several
 from tocsin.algebra.pairs.constraints import meets, nothing_between
 from tocsin.algebra.pairs.expression import (
     After,
     At,
+    Chain,
     Composition,
     Conjunction,
     Disjunction,
+    During,
+    Each,
     Every,
     Expression,
     Framed,
     Negation,
     Primitive,
     Selection,
+    Several,
     Simultaneity,
     primitives,
     walk,
@@ -35,6 +39,7 @@ from tocsin.algebra.pairs.online.per_terminator import (
     forgets_by_number,
     forgets_by_timeframe,
 )
+from tocsin.algebra.pairs.online.restrict import Groups, Span, Steps
 from tocsin.algebra.pairs.online.stage import Merge, Stage
 from tocsin.algebra.pairs.parameters import (
     Concurrency,
@@ -48,6 +53,8 @@ from tocsin.algebra.pairs.parameters import (
 from tocsin.algebra.pairs.semantics import guards_of, matches_class
 from tocsin.algebra.pairs.terminator import Found, Task
 from tocsin.events import Event
+
+_HARMLESS = (Consumption.KEEP, Consumption.OWN)  # to the operators around
 
 
 def arrange(expression: Expression, outermost: bool = False) -> Stage:
@@ -69,6 +76,14 @@ def arrange(expression: Expression, outermost: bool = False) -> Stage:
             return arrange(body, outermost)
         case Disjunction() | Conjunction() | Ordered() | Simultaneity():
             return _composition(expression, outermost)
+        case Several():
+            return _several(expression, outermost)
+        case Chain():
+            return Steps(expression)
+        case During(body, since, until):
+            return Span(arrange(body), since, until)
+        case Each(body):
+            return Groups(expression, lambda: arrange(body, outermost))
         case _:
             assert_never(expression)
 
@@ -170,6 +185,14 @@ def _per_terminator(
     )
 
 
+def _several(expression: Several, outermost: bool) -> Stage:
+    operands, modes = expression.operands, expression.how.modes
+    task = task_of_several(expression, (Found(()),) * len(operands))
+    own = expression.timeframe if isinstance(expression.timeframe, int) else None
+    forgetting = Forgetting(own if forgets_by_timeframe(modes, outermost) else None, False, False, None)
+    return Terminators(Merge([arrange(operand) for operand in operands]), modes, forgetting, lambda _: task)
+
+
 def _alone(operand: Expression, mode: Mode, outermost: bool) -> Stage:
     """Detection of single instances; nothing is kept unless the mode gathers."""
     task = task_of_one(Found(()), mode)
@@ -182,8 +205,10 @@ def _reach(expression: Expression) -> int | None:
     match expression:
         case Primitive() | At() | Negation():
             return 0
-        case Selection(body) | Framed(body):
+        case Selection(body) | Framed(body) | During(body) | Each(body):
             return _reach(body)
+        case Several() | Chain():
+            return None
         case After(body, delay):
             inner = _reach(body)
             return None if inner is None else inner + delay
@@ -211,9 +236,10 @@ def _longest(reaches: Iterable[int | None]) -> int | None:
 
 def _is_plain(expression: Composition, how: Detection, operands: tuple[Expression, ...]) -> bool:
     """Whether only order and timeframe decide what fits, and no operator inside deletes anything."""
-    inside = [part.how for operand in operands for part in walk(operand) if isinstance(part, Composition)]
+    nested = [part for operand in operands for part in walk(operand)]
+    inside = [part.how for part in nested if isinstance(part, Composition | Several)]
     keeping = all(
-        isinstance(inner, Views) or all(mode.consumption is Consumption.KEEP for mode in inner.modes)
+        isinstance(inner, Views) or all(mode.consumption in _HARMLESS for mode in inner.modes)
         for inner in inside
     )
     free = how.coupling is Coupling.NON_CONTINUOUS and how.concurrency is Concurrency.OVERLAPPING
