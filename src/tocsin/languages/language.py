@@ -74,7 +74,8 @@ class Language:
     Args:
         name: what `language=`, `--language` and pipeline files call it.
         title: what messages call it, as in "ECL has no option …".
-        family: the word of the family of meaning its patterns belong to: `tokens`, `completion`, `correlation`, `pairs`, `blocks`.
+        family: the word of the family of meaning its patterns belong to: `tokens`, `completion`, `correlation`, `pairs` or
+            `blocks`.
         parse: `(text, options, context) -> value`; raises `PatternErrors` with all mistakes.
         show: `(value) -> text`; raises `PatternError` if the language cannot express it.
         endings: of the files that hold its texts, as in `.ecl`.
