@@ -333,8 +333,8 @@ def test_a_rule_of_a_running_stream_may_be_written_in_it(arrows: Path) -> None:
 @pytest.mark.slow
 def test_a_stream_whose_rules_change_begins_with_it(spark: SparkSession, arrows: Path) -> None:
     (arrows / "in").mkdir()
-    names = ("Open", "Close", "Late")
-    lines = [f'{{"id": {second}, "t": {second}, "type": "{name}"}}\n' for second, name in enumerate(names)]
+    names = {0: "Open", 1: "Close", 60: "Last"}  # the last event moves the watermark past the others
+    lines = [f'{{"id": {second}, "t": {second}, "type": "{name}"}}\n' for second, name in names.items()]
     (arrows / "in" / "1.json").write_text("".join(lines))
     events = spark.readStream.schema("id long, t long, type string").json(str(arrows / "in"))
     found = tocsin.detect(
@@ -342,7 +342,7 @@ def test_a_stream_whose_rules_change_begins_with_it(spark: SparkSession, arrows:
         {"through": "Open -> Close"},
         tocsin.Rules(arrows / "rules"),
         tocsin.Columns(time_unit="s", id="id"),
-        tocsin.Stream(shards=1),
+        tocsin.Stream(delay="2s", shards=1),
         language="arrows",
         time="t",
     )
