@@ -12,8 +12,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tocsin.cli.event_file import add_event_file, columns_of, event_file, names_of, time_of
-from tocsin.cli.pattern import GivenPattern, add_files_beside, add_pattern, given_pattern, together
+from tocsin.cli.arguments.event_file import add_event_file, columns_of, event_file, names_of, time_of
+from tocsin.cli.arguments.pattern import GivenPattern, add_files_beside, add_pattern, given_pattern, together
 from tocsin.compile.family import KnownEvents
 from tocsin.compile.plan_texts import plan_texts
 from tocsin.errors import InputError, TocsinWarning, counted

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tocsin.cli.event_file import (
+from tocsin.cli.arguments.event_file import (
     add_event_file,
     columns_of,
     event_file,
@@ -15,7 +15,7 @@ from tocsin.cli.event_file import (
     refuse_without_file,
     time_of,
 )
-from tocsin.cli.pattern import BESIDE, GivenPattern, add_files_beside, add_pattern, given_pattern
+from tocsin.cli.arguments.pattern import BESIDE, GivenPattern, add_files_beside, add_pattern, given_pattern
 from tocsin.cli.texts import read_text, section, write_text
 from tocsin.errors import InputError, PipelineError, PipelineErrors
 from tocsin.events import Catalog, EventType

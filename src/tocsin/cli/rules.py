@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tocsin.cli.pattern import add_pattern, given_pattern
+from tocsin.cli.arguments.pattern import add_pattern, given_pattern
 from tocsin.compile.family import KnownEvents, NamedText
 from tocsin.compile.plan_texts import family_of
 from tocsin.errors import InputError, TocsinError

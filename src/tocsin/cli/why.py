@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tocsin.cli.event_file import add_event_file, columns_of, event_file, names_of, time_of
-from tocsin.cli.pattern import add_files_beside, add_pattern, given_pattern
+from tocsin.cli.arguments.event_file import add_event_file, columns_of, event_file, names_of, time_of
+from tocsin.cli.arguments.pattern import add_files_beside, add_pattern, given_pattern
 from tocsin.cli.texts import write_text
 
 _HELP = """\
