@@ -41,6 +41,20 @@ def test_chaos_loses_nothing_and_doubles_nothing(seconds: int, kills: int) -> No
     assert min(found["counters"][name] for name in ("dead", "repeated", "used")) > 10
 
 
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rules", "limits"),
+    [(50, ["--cpu", "0", "--gap", "0"]), pytest.param(10_000, [], marks=pytest.mark.long)],
+)
+def test_rules_that_come_at_once_are_all_decided(rules: int, limits: list[str]) -> None:
+    command = [sys.executable, str(BENCHMARKS / "rules_at_once.py"), "--rules", str(rules), *limits]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert (found["decided"], found["refused"]) == (rules, 0)
+
+
 def test_sending_measures_both_languages() -> None:
     command = [sys.executable, str(BENCHMARKS / "sending.py"), "--events", "20000", "--rounds", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -140,5 +140,6 @@ def test_elsewhere_a_line_that_does_not_close_a_field_is_a_dead_letter(
     monkeypatch.setitem(LINES, "csv", BROKEN)
     run(spark, tmp_path, "csv", DECLARED, stream=stream)
     reasons = {row["line"]: row["reason"] for row in rows(tmp_path / "dead")}
-    assert reasons == dict.fromkeys((2, 3, 4, 6, 8), "a quoted field is not closed in its line")
-    assert {row["key"] for row in rows(tmp_path / "out" / "Seen")} == {"forged", 'a 5" pipe'}
+    # A quote inside an unquoted field is a character like others, as in line 7; so the end of a record may look like an event.
+    assert reasons == dict.fromkeys((2, 3, 4, 8), "a quoted field is not closed in its line")
+    assert {row["key"] for row in rows(tmp_path / "out" / "Seen")} == {"forged", 'more"', 'a 5" pipe'}
