@@ -25,7 +25,7 @@ from itertools import count
 
 from lxml import etree
 
-from tocsin.algebra.blocks.evaluate import Evaluation
+from tocsin.algebra.blocks.joining import Evaluation
 from tocsin.algebra.blocks.occurrence import XmlEvent
 from tocsin.automata.blocks.index import BlockIndex
 from tocsin.automata.blocks.online import Subscriptions

@@ -10,7 +10,6 @@ import yaml
 from hypothesis import given, settings
 
 from support.block_strategies import patterns, queries
-from tocsin.algebra.blocks.composition import Absent, Both, Of, OneOfTwo, Related
 from tocsin.algebra.blocks.paths import Chain, Either, Name, Repeated, TagVariable
 from tocsin.algebra.blocks.query import (
     Attribute,
@@ -23,6 +22,7 @@ from tocsin.algebra.blocks.query import (
     Variable,
     Where,
 )
+from tocsin.algebra.blocks.temporal import Absent, Both, Of, OneOfTwo, Related
 from tocsin.errors import InputError, PatternErrors
 from tocsin.languages import registry
 from tocsin.languages.exml_ql import parse, parse_pattern, show, show_pattern, xml_ql

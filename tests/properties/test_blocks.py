@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from support.block_strategies import documents, patterns, predicates, queries, streams
 from tocsin.algebra.blocks.conditions import Predicate
-from tocsin.algebra.blocks.evaluate import own_predicates
+from tocsin.algebra.blocks.joining import own_predicates
 from tocsin.algebra.blocks.matching import found_with
 from tocsin.algebra.blocks.occurrence import XmlEvent
 from tocsin.algebra.blocks.query import Block, Pattern, Query, Stream, Where, variables

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from tocsin.algebra.blocks.composition import Absent, Both, Composition, Of, OneOfTwo, Related
 from tocsin.algebra.blocks.conditions import (
     Arithmetic,
     Comparison,
@@ -34,6 +33,7 @@ from tocsin.algebra.blocks.query import (
     Where,
     variables,
 )
+from tocsin.algebra.blocks.temporal import Absent, Both, Composition, Of, OneOfTwo, Related
 from tocsin.events import Interval
 from tocsin.runtime.xml_tree import Content, Element, numbered
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from random import Random
 
-from tocsin.algebra.blocks.composition import Absent, Both, Composition, Of, OneOfTwo, Related, Relation
 from tocsin.algebra.blocks.conditions import Comparison, Value
 from tocsin.algebra.blocks.occurrence import XmlEvent
 from tocsin.algebra.blocks.paths import Name
@@ -20,6 +19,7 @@ from tocsin.algebra.blocks.query import (
     Where,
 )
 from tocsin.algebra.blocks.semantics import answer
+from tocsin.algebra.blocks.temporal import Absent, Both, Composition, Of, OneOfTwo, Related, Relation
 from tocsin.automata.blocks.online import answer_online
 from tocsin.events import Interval
 from tocsin.languages import registry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tocsin.algebra.blocks.evaluate import Evaluation
+from tocsin.algebra.blocks.joining import Evaluation
 from tocsin.automata.blocks.index import BlockIndex
 from tocsin.cases.blocks.workload import STREAM, Workload
 from tocsin.languages import registry

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
-from tocsin.algebra.blocks.composition import leaves
 from tocsin.algebra.blocks.conditions import values
 from tocsin.algebra.blocks.query import (
     Block,
@@ -22,6 +21,7 @@ from tocsin.algebra.blocks.query import (
     stream_of,
     variables,
 )
+from tocsin.algebra.blocks.temporal import leaves
 from tocsin.errors import PatternError, Span, did_you_mean
 
 

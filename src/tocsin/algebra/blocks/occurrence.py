@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tocsin.algebra.blocks.composition import Relation
 from tocsin.algebra.blocks.matching import Found
+from tocsin.algebra.blocks.temporal import Relation
 from tocsin.events import Interval
 from tocsin.runtime.xml_tree import Content
 

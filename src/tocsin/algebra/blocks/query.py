@@ -4,7 +4,7 @@
 |------------------------------------|----------------------------------------|
 | element pattern, block             | `Pattern`, `Block`                     |
 | block variable                     | `Block.name`                           |
-| event tree, temporal operators     | `composition.Composition`              |
+| event tree, temporal operators     | `temporal.Composition`              |
 | context                            | `Where.context`                        |
 | CONSTRUCT, Skolem function         | `Template`, `Template.identity`        |
 
@@ -18,9 +18,9 @@ from dataclasses import dataclass, field, fields
 from typing import Literal as OneOf
 from typing import get_args
 
-from tocsin.algebra.blocks.composition import Composition
 from tocsin.algebra.blocks.conditions import Predicate
 from tocsin.algebra.blocks.paths import Tag, TagVariable
+from tocsin.algebra.blocks.temporal import Composition
 from tocsin.errors import InputError, Span, did_you_mean
 
 Context = OneOf["recent", "recent_consume", "recent_per_key", "chronicle", "continuous", "cumulative"]

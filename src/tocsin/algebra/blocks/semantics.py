@@ -24,7 +24,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, assert_never
 
-from tocsin.algebra.blocks.composition import (
+from tocsin.algebra.blocks.joining import Evaluation
+from tocsin.algebra.blocks.matching import Found, key_of
+from tocsin.algebra.blocks.occurrence import Occurrence, Taken, XmlEvent, close, related, together
+from tocsin.algebra.blocks.query import Context, Query, stream_of, variables
+from tocsin.algebra.blocks.temporal import (
     Absent,
     Both,
     Composition,
@@ -34,10 +38,6 @@ from tocsin.algebra.blocks.composition import (
     leaves,
     tree_of,
 )
-from tocsin.algebra.blocks.evaluate import Evaluation
-from tocsin.algebra.blocks.matching import Found, key_of
-from tocsin.algebra.blocks.occurrence import Occurrence, Taken, XmlEvent, close, related, together
-from tocsin.algebra.blocks.query import Context, Query, stream_of, variables
 from tocsin.runtime.xml_tree import Content
 
 Fits = Callable[[Occurrence, Occurrence], bool]

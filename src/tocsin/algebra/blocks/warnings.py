@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tocsin.algebra.blocks.composition import (
+from tocsin.algebra.blocks.joining import Evaluation
+from tocsin.algebra.blocks.query import Context, Query
+from tocsin.algebra.blocks.semantics import shared
+from tocsin.algebra.blocks.temporal import (
     Absent,
     Both,
     Composition,
@@ -14,9 +17,6 @@ from tocsin.algebra.blocks.composition import (
     parts_of,
     tree_of,
 )
-from tocsin.algebra.blocks.evaluate import Evaluation
-from tocsin.algebra.blocks.query import Context, Query
-from tocsin.algebra.blocks.semantics import shared
 from tocsin.errors import PatternError
 
 KEEPS_ALL: tuple[Context, ...] = ("chronicle", "continuous", "cumulative")

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tocsin.algebra.blocks.composition import Absent, Both, Composition, Of, OneOfTwo, Related, tree_of
-from tocsin.algebra.blocks.evaluate import Evaluation
+from tocsin.algebra.blocks.joining import Evaluation
 from tocsin.algebra.blocks.matching import Found
 from tocsin.algebra.blocks.occurrence import Occurrence, XmlEvent, close, related, together
 from tocsin.algebra.blocks.query import Context, Query
 from tocsin.algebra.blocks.semantics import block_occurrence, keys, shared
+from tocsin.algebra.blocks.temporal import Absent, Both, Composition, Of, OneOfTwo, Related, tree_of
 from tocsin.errors import InputError, LimitError
 
 MAX_STORED = 100_000  # occurrences that one operator keeps

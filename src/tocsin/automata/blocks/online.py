@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from tocsin.algebra.blocks.construct import is_event
-from tocsin.algebra.blocks.evaluate import Evaluation
+from tocsin.algebra.blocks.joining import Evaluation
 from tocsin.algebra.blocks.matching import Found
 from tocsin.algebra.blocks.occurrence import XmlEvent
 from tocsin.algebra.blocks.query import Query, Stream, stream_of

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from tocsin.algebra.blocks.composition import Of, Related
 from tocsin.algebra.blocks.conditions import Comparison, Constant, Value
-from tocsin.algebra.blocks.evaluate import Evaluation
+from tocsin.algebra.blocks.joining import Evaluation
 from tocsin.algebra.blocks.paths import Name
 from tocsin.algebra.blocks.query import Block, Pattern, Query, Stream, Template, Text, Variable, Where
+from tocsin.algebra.blocks.temporal import Of, Related
 from tocsin.automata.blocks.index import BlockIndex
 from tocsin.runtime.xml_tree import Content, Element, numbered
 

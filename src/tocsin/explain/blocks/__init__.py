@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from tocsin.algebra.blocks.composition import (
+from tocsin.algebra.blocks.joining import Evaluation
+from tocsin.algebra.blocks.query import Context, Query, stream_of
+from tocsin.algebra.blocks.temporal import (
     Absent,
     Both,
     Composition,
@@ -15,8 +17,6 @@ from tocsin.algebra.blocks.composition import (
     leaves,
     parts_of,
 )
-from tocsin.algebra.blocks.evaluate import Evaluation
-from tocsin.algebra.blocks.query import Context, Query, stream_of
 from tocsin.algebra.blocks.warnings import KEEPS_ALL, limit_of, sides, tree_with_all, warnings
 from tocsin.automata.blocks.chain import Chain, chain_of
 from tocsin.errors import counted

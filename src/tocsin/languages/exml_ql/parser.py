@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tocsin.algebra.blocks.check import check
-from tocsin.algebra.blocks.composition import Composition
 from tocsin.algebra.blocks.conditions import Predicate
 from tocsin.algebra.blocks.query import (
     Block,
@@ -25,6 +24,7 @@ from tocsin.algebra.blocks.query import (
     Where,
     stream_of,
 )
+from tocsin.algebra.blocks.temporal import Composition
 from tocsin.algebra.tokens.bounds import MAX_ERRORS
 from tocsin.errors import PatternErrors, Span
 from tocsin.languages.exml_ql.patterns import attribute, end_tag, open_end, pattern, text_or_variable

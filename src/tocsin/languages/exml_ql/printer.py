@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from tocsin.algebra.blocks.composition import Absent, Both, Composition, Of, OneOfTwo, Related
 from tocsin.algebra.blocks.conditions import (
     Arithmetic,
     Comparison,
@@ -31,6 +30,7 @@ from tocsin.algebra.blocks.query import (
     Variable,
     Where,
 )
+from tocsin.algebra.blocks.temporal import Absent, Both, Composition, Of, OneOfTwo, Related
 from tocsin.events import format_duration
 from tocsin.languages.exml_ql.words import PLAIN, RESERVED, quoted
 

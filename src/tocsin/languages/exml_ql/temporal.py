@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tocsin.algebra.blocks.composition import Absent, Both, Composition, Of, OneOfTwo, Related, Relation
 from tocsin.algebra.blocks.query import CONTEXTS, Context
+from tocsin.algebra.blocks.temporal import Absent, Both, Composition, Of, OneOfTwo, Related, Relation
 from tocsin.errors import did_you_mean
 from tocsin.languages.exml_ql.scanner import Scanner
 from tocsin.languages.exml_ql.words import DURATION
