@@ -105,12 +105,12 @@ def uniform(duplicates: Pick | Gather | str, consumption: Consumption, count: in
 
 
 @st.composite
-def expressions(draw: st.DrawFn, depth: int = 2) -> Expression:
-    """Profiles with every operator, in both evaluations."""
+def expressions(draw: st.DrawFn, depth: int = 2, parts: bool = False) -> Expression:
+    """Profiles with every operator, in both evaluations; with `parts` also those that look at a part of what is observed."""
     if depth == 0 or draw(st.integers(0, 4)) == 0:
         return Primitive(draw(st.sampled_from(CLASSES)))
-    part = expressions(depth - 1)
-    kind = draw(st.integers(0, 12))
+    part = expressions(depth - 1, parts)
+    kind = draw(st.integers(0, 12 if parts else 8))
     if kind == 0:
         return Negation(draw(part), draw(st.integers(0, 6)))
     if kind == 1:
@@ -146,12 +146,12 @@ def expressions(draw: st.DrawFn, depth: int = 2) -> Expression:
 # --- nested operators, more evenly than Hypothesis draws them ---------------------------------------------
 
 
-def nested_profile(random: Random, depth: int = 2) -> Expression:
-    """A profile in which operators with parameters stand under operators with parameters."""
+def nested_profile(random: Random, depth: int = 2, parts: bool = False) -> Expression:
+    """A profile in which operators with parameters stand under operators with parameters; `parts` as in `expressions`."""
     if depth == 0 or random.random() < 0.25:
         return Primitive(random.choice(CLASSES))
-    kind = random.randrange(14)
-    part = partial(nested_profile, random, depth - 1)
+    kind = random.randrange(14 if parts else 12)
+    part = partial(nested_profile, random, depth - 1, parts)
     if kind == 0:
         return Negation(part(), random.randrange(6))
     if kind == 1:

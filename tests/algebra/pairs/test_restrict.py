@@ -5,8 +5,16 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from hypothesis import given
 
-from support.pairs_strategies import ids, nested_observation, nested_profile, observe
+from support.pairs_strategies import (
+    expressions,
+    ids,
+    nested_observation,
+    nested_profile,
+    observations,
+    observe,
+)
 from tocsin.algebra.pairs.check import check
 from tocsin.algebra.pairs.expression import Expression
 from tocsin.algebra.pairs.observation import Observation
@@ -109,11 +117,17 @@ def test_what_an_operator_deletes_for_itself_others_still_have() -> None:
 
 
 @pytest.mark.slow
+@given(expressions(parts=True), observations(ticks=True))
+def test_profiles_mean_the_same_online(profile: Expression, observation: Observation) -> None:
+    _found(profile, observation)
+
+
+@pytest.mark.slow
 def test_nested_profiles_mean_the_same_online() -> None:
     random = Random(21)
     seen: set[str] = set()
     for _ in range(400):
-        profile, observation = nested_profile(random), nested_observation(random)
+        profile, observation = nested_profile(random, parts=True), nested_observation(random)
         seen |= {type(part).__name__ for part in (profile, *getattr(profile, "operands", ()))}
         _found(profile, observation)
     assert {"During", "Each", "Several"} <= seen

@@ -11,8 +11,8 @@ from tocsin.errors import InputError, PatternError, PatternErrors
 from tocsin.languages.profiles import language_from
 from tocsin.languages.profiles.classification import GROUPS, HIERARCHY, group_of, least_expressive
 from tocsin.languages.profiles.description import built_in_names, description
-from tocsin.languages.profiles.options import read_duration, read_time
 from tocsin.languages.profiles.refusal import PHRASE
+from tocsin.languages.profiles.settings import read_duration, read_time
 from tocsin.languages.registry import language
 
 PRIMITIVE_ONLY = ("corba-ns", "elvin", "hermes", "keryx", "salamander")

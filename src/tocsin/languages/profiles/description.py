@@ -23,7 +23,7 @@ from typing import Any
 
 from tocsin.errors import InputError, did_you_mean
 from tocsin.languages.profiles.classification import OPERATORS, group_of
-from tocsin.languages.profiles.options import Option
+from tocsin.languages.profiles.settings import Option
 
 _KEYS = frozenset(
     {

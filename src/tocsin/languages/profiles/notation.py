@@ -13,13 +13,13 @@ from tocsin.algebra.pairs.expression import Primitive
 from tocsin.errors import PatternError
 from tocsin.languages.lexis import Reader
 from tocsin.languages.profiles import meaning
-from tocsin.languages.profiles.condition import Conditions, conditions_of
 from tocsin.languages.profiles.description import Description
+from tocsin.languages.profiles.event_filter import Conditions, conditions_of
 from tocsin.languages.profiles.grammar import Grammar, rule_of
-from tocsin.languages.profiles.options import names_of, options_type
 from tocsin.languages.profiles.parser import Parser, quoted
 from tocsin.languages.profiles.printer import Printer
 from tocsin.languages.profiles.refusal import refuse_composition
+from tocsin.languages.profiles.settings import names_of, options_type
 from tocsin.languages.profiles.template import Template
 
 _ALWAYS = frozenset("()[],=`:-")

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, Protocol
 from tocsin.errors import InputError, PatternError, PatternErrors
 from tocsin.languages.lexis import Failure, Reader, Token, is_name
 from tocsin.languages.profiles.grammar import MAX_SIZE, Grammar
-from tocsin.languages.profiles.options import SECOND, read_duration
+from tocsin.languages.profiles.settings import SECOND, read_duration
 from tocsin.languages.profiles.syntax import LEVELS, PRIMARY, Item, Rule, is_operand
 
 MAX_DEPTH = 100

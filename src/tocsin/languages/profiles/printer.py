@@ -12,7 +12,7 @@ from typing import Any
 from tocsin.errors import PatternError
 from tocsin.languages.lexis import is_name
 from tocsin.languages.profiles.grammar import Grammar
-from tocsin.languages.profiles.options import value_text
+from tocsin.languages.profiles.settings import value_text
 from tocsin.languages.profiles.syntax import Item, Rule
 from tocsin.languages.profiles.template import matched
 
