@@ -266,7 +266,9 @@ LANGUAGE = Language(
 """
     install("odd_one", code, "odd_one:LANGUAGE", name="odd")
     assert tocsin.explain("whatever", "odd").text == "whatever"
-    with pytest.raises(InputError, match="the odd language cannot be checked: neither it nor its family has a part 'check'"):
+    with pytest.raises(
+        InputError, match="the odd language cannot be checked: neither it nor its family has a part 'check'"
+    ):
         tocsin.check("whatever", "odd")
     assert main(["explain", "whatever", "--language", "odd", "--code", "x.py"]) == 2
     assert "the odd language has no --code" in capsys.readouterr().err
