@@ -134,7 +134,7 @@ def test_the_nearest_setting_of_parameters_is_chosen() -> None:
 def test_an_operator_without_a_rule_is_named_with_the_nearest_thing() -> None:
     with pytest.raises(PatternError) as caught:
         derive(conjunction("a", after("b", 5)), Wish(TCE))
-    assert caught.value.message == "after(b, 5) is in the way: no rule says a after there"
+    assert caught.value.message == "after(b, 5) is in the way: no rule says a time event there"
     assert (
         caught.value.hint
         == "the nearest is b with a post-filter for after(b, 5): ask for an exact translation"

@@ -340,7 +340,7 @@ def _with_parts(expression: Expression, detected: Mapping[Expression, Expression
 
 def _called(expression: Expression) -> str:
     operator = operator_of(expression)
-    return f"a {operator.value}" if operator is not None else f"a {type(expression).__name__.lower()}"
+    return "a time event" if operator is None else f"a {operator.value}"
 
 
 def _in_the_way(expression: Expression, wish: Wish, why: str) -> PatternError:

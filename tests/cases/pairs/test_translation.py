@@ -38,6 +38,7 @@ WRONG = {
     "notification": {"type": "negative", "lost": "nothing"},
     "post-filter": {"delivered": [99]},
     "prolog": {"answer": "perhaps"},
+    "samos": {"type": "negative"},
     "rule": {"order": ["SCE", "CE"], "concurrency": "none"},
 }
 

@@ -6,6 +6,7 @@
 | `param-transform` | a `row` and a `column` of Table 22 | `printed` |
 | `notification` | expression, and a `group` or two systems | `target` and what is `lost`, or a notification translated back |
 | `post-filter` | expression, `group`, `auxiliary_profile`, a trace of notifications | `delivered` |
+| `samos` | a text of section 5.3 | `meta`, `type`, `params`, `timeframe` in the algebra |
 | `prolog` | a query | `answer`, `solutions` |
 | `rule` | a `consumption`, or nothing | its `concurrency` (Table 9), or the `order` of the groups (Table 23) |
 
@@ -16,16 +17,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from tocsin.algebra.pairs.expression import Expression, Framed, Timeframe, primitives
+from tocsin.algebra.pairs.expression import Composition, Expression, Framed, Selection, Timeframe, primitives
 from tocsin.algebra.pairs.groups import Duplicates, Group, Traits
 from tocsin.algebra.pairs.notation import show
 from tocsin.algebra.pairs.observation import Instance, compose
-from tocsin.algebra.pairs.parameters import IMPLIED_CONCURRENCY, Concurrency, Consumption, Pairing
+from tocsin.algebra.pairs.parameters import IMPLIED_CONCURRENCY, Concurrency, Consumption, Pairing, Views
 from tocsin.cases.model import ENGINES, ON_SPARK, Case, Compared, Handler, Skip, only_keys
 from tocsin.errors import CaseError, TocsinError
 from tocsin.languages.registry import language_and_part
+from tocsin.translate.closure import CLOSED, in_algebra
 from tocsin.translate.derive import Wish, derive
 from tocsin.translate.parameters import printed
 from tocsin.translate.post_filter import feed, start
@@ -192,6 +195,33 @@ def _rule(case: Case) -> Answers:
     return {"concurrency": words[IMPLIED_CONCURRENCY[CONSUMPTION[given["consumption"]]]]}
 
 
+def _closure(case: Case) -> Answers:
+    """A profile of section 5.3 in the algebra: its expression, kind, parameters and timeframe."""
+    text = re.sub(r"\bI\b", "[start_time, end_time]", case["expression"])
+    for name in ("start_time", "end_time"):
+        text = text.replace(name, str(TIMES[name]))
+    found, expected = in_algebra(text), case["expect"]
+    how, frame = getattr(found.meta, "how", None), getattr(found.meta, "timeframe", None)
+    bare = replace(found.meta, how=Views()) if isinstance(found.meta, Composition) else found.meta
+    names = list(dict.fromkeys(one.name for one in primitives(found.meta)))
+    shown = show(bare).replace(f"_{TIMES['t']}", "_t")
+    for number, name in enumerate(names, 1):
+        shown = re.sub(rf"\b{name}\b", "p" if "p1" not in str(expected["meta"]) else f"p{number}", shown)
+    same = _bare(shown) == _bare(str(expected["meta"]))
+    selected = isinstance(found.meta, Selection)
+    closed = "zmin=zmax=wmin=wmax=1, Pxy: x=y" if how == CLOSED else "zmin=zmax=1" if selected else None
+    return {
+        "meta": expected["meta"] if same else shown,
+        "type": found.kind.value,
+        "params": closed,
+        "timeframe": "end_time - start_time" if frame == TIMES["t"] else None,
+    }
+
+
+def _bare(text: str) -> str:
+    return text.replace(" ", "").replace("_t1", "_t").replace("[first]", "[1]")
+
+
 def _handler(answer: Callable[[Case], Answers], *keys: str) -> Handler:
     """A handler that compares what a case expects with the results; an error is a result too."""
 
@@ -223,6 +253,7 @@ KINDS: Mapping[str, Handler] = {
         _notification, "target", "lost", "profile_meta", "type", "notification_from_A", "notification_to_B"
     ),
     "post-filter": _handler(_post_filter, "delivered"),
+    "samos": _handler(_closure, "meta", "type", "params", "timeframe"),
     "prolog": _handler(_prolog, "answer", "solutions"),
     "rule": _handler(_rule, "concurrency", "order"),
 }
