@@ -23,11 +23,11 @@ MOST_PARAMETERS = 8
 COMPILED = {"kernel", "bare", "inlined"}  # decorators of `runtime.compiling`
 # Names that several modules of a package have, because each plays the same part in its room.
 ROLES = {
-    "algebra": {"check", "composition", "evaluate", "expression", "semantics", "warnings"},
+    "algebra": {"check", "expression", "semantics", "warnings"},
     "automata": {"compile", "draft", "repeat", "table"},
     "cases": {"answers", "kinds", "tables"},
     "explain": {"diagrams", "verdicts", "wording"},
-    "languages": {"colours", "condition", "names", "options", "parser", "printer", "words"},
+    "languages": {"colours", "names", "parser", "printer", "words"},
     "runtime": {"kernel", "memory"},
     "spark": {"run"},
 }
