@@ -287,7 +287,9 @@ shards = 2
                 if not self._start(file, log, "--quiet", "--json", *words).wait():
                     break
             self._stopped(out)
-        report: dict[str, Any] = json.loads(out.read_text())
+        # Spark's workers may have said something before the report.
+        text = out.read_text()
+        report: dict[str, Any] = json.loads(text[text.index("\n{") + 1 if not text.startswith("{") else 0 :])
         return report
 
     def verdict(self) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def _ksu(events: int, rounds: int) -> dict[str, float]:
         None,
         {"C": {p: p for p in "abcd"}},
         Interpretation(),
-        told=False,
+        triggers_reported=False,
         known=frozenset(),
     )
     alone = acceptor.compile_correlation(correlation)

@@ -40,7 +40,6 @@ HOPELESS = 10.0  # seconds of CPU after which a text is given up
 STUCK = 60.0  # seconds without a sign of life after which a process is ended
 SHARE = 0.25  # of the time, for comparisons of values
 VALUES = "values"
-COMPARED = 2000  # comparisons of a route at a time
 
 
 class Finding(NamedTuple):
@@ -99,7 +98,9 @@ def work(names: list[str], seed: int, until: float, told: Connection) -> None:
             warmed.add(name)
             attempt(name, data)
         if number % 50 == 1:
+            told.send(tried)  # so that what was tried counts even if the process dies
             told.send((name, data, None))
+            tried = Counter()
         what = attempt(name, data)
         tried[name] += 1
         if what is not None:
@@ -125,14 +126,15 @@ class Fuzzer:
         while alive:
             for one in list(alive):
                 process, told, heard = one
+                ended = not process.is_alive()  # asked first: what it said at its end is heard below
                 with contextlib.suppress(EOFError):
                     while told.poll(0.05):
-                        one[2] = (time.monotonic(), self._heard(told.recv()))
+                        one[2] = (time.monotonic(), self._heard(told.recv()) or one[2][1])
                 stuck = time.monotonic() - one[2][0] > STUCK
-                if process.is_alive() and not stuck:
+                if not ended and not stuck:
                     continue
                 alive.remove(one)
-                died = process.is_alive() or process.exitcode != 0
+                died = not ended or process.exitcode != 0
                 process.kill()
                 process.join()
                 if died:
@@ -175,7 +177,7 @@ class Fuzzer:
         print(f"FOUND {folder / name}\n{finding.what}\n{finding.data[:300]!r}\n", flush=True)
 
 
-def compare_values(seconds: float, seed: int) -> tuple[dict[str, int], list[str]]:
+def compare_values(seconds: float, seed: int, at_once: int) -> tuple[dict[str, int], list[str]]:
     """Compare values by each route with the reference for so long; returns how many, and what differs."""
     from support.hostile_routes import ON_SPARK, ROUTES, differences
     from tocsin.spark.session.session import local_session
@@ -188,8 +190,8 @@ def compare_values(seconds: float, seed: int) -> tuple[dict[str, int], list[str]
     try:
         while turn == 0 or time.monotonic() < until:
             for route in ROUTES:
-                wrong += differences(route, seed + turn, COMPARED, spark if route in ON_SPARK else None)
-                done[route] += COMPARED
+                wrong += differences(route, seed + turn, at_once, spark if route in ON_SPARK else None)
+                done[route] += at_once
             turn += 1
     finally:
         spark.stop()
@@ -206,6 +208,12 @@ def main() -> int:
     parser.add_argument("--target", action="append", choices=every, help="by default all of them")
     parser.add_argument("--seed", type=int, help="by default a new one")
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument(
+        "--at-once",
+        type=int,
+        default=2000,
+        help="comparisons of a route at a time; most of it is Spark's start of a job",
+    )
     options = parser.parse_args()
     seed = secrets.randbelow(1_000_000) if options.seed is None else options.seed
     chosen = options.target or every
@@ -216,7 +224,7 @@ def main() -> int:
     wrong: list[str] = []
     share = 0.0 if VALUES not in chosen else SHARE if texts else 1.0
     if VALUES in chosen:
-        compared, wrong = compare_values(options.seconds * share, seed)
+        compared, wrong = compare_values(options.seconds * share, seed, options.at_once)
     if texts:
         fuzzer.run(options.seconds * (1 - share), options.processes)
     found = len(fuzzer.findings) + len(wrong)

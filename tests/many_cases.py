@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from support import many_pairs, many_sent, many_tokens
+from support import many_blocks, many_pairs, many_sent, many_tokens
 
 
 class Family(NamedTuple):
@@ -28,6 +28,7 @@ class Family(NamedTuple):
 FAMILIES = {
     "tokens": Family(many_tokens.CASES, many_tokens.differences),
     "ecl": Family(many_sent.CASES, many_sent.ecl_differences),
+    "blocks": Family(many_blocks.CASES, many_blocks.differences),
     "ksu": Family(many_sent.CASES, many_sent.ksu_differences),
     "pairs": Family(many_pairs.CASES, many_pairs.differences),
 }

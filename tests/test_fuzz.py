@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
+from collections import Counter
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -60,8 +63,10 @@ fuzz.HOPELESS = 0.2
 class Told:
     def send(self, message): print(message, flush=True)
     def close(self): pass
-import time
-fuzz.work(["bad"], 1, time.monotonic() + 1.5, Told())
+import itertools, time
+ticks = itertools.count()
+time.monotonic = lambda: next(ticks)  # thirty texts, however busy the machine is
+fuzz.work(["bad"], 1, 30, Told())
 """
 
 
@@ -71,3 +76,27 @@ def test_foreign_exceptions_and_endless_loops_are_found() -> None:
     assert "KeyError" in done.stdout
     assert "more than 0.2 s of CPU" in done.stdout
     assert "Counter({'bad': " in done.stdout
+
+
+@pytest.mark.slow
+def test_what_was_tried_counts_even_if_the_process_dies(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(HERE)
+    import fuzz
+
+    monkeypatch.setattr(fuzz, "work", _die_halfway)
+    monkeypatch.setattr(fuzz, "CASES", tmp_path)
+    fuzzer = fuzz.Fuzzer(["core"], 1)
+    fuzzer.run(1.0, 1)
+    assert fuzzer.tried["core"] >= 7
+    (finding,) = fuzzer.findings
+    assert finding.data == b"the last one"
+    assert "died within 50 texts of this one" in finding.what
+
+
+def _die_halfway(names: list[str], seed: int, until: float, told: Connection) -> None:
+    """Work as a process that counts some texts, begins another and is killed."""
+    told.send(("core", b"the last one", None))
+    told.send(Counter({names[0]: 7}))
+    os.kill(os.getpid(), signal.SIGKILL)

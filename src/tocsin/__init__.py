@@ -7,6 +7,7 @@
 | `replay` | find patterns in events as they arrived |
 | `explain`, `check`, `parse` | what a pattern means and costs; what is odd about it; its value |
 | `event` | patterns built in Python |
+| `translate` | a profile of the event algebra in another of its languages |
 | `sent`, `deliver` | the events that patterns sent, and how a receiver takes them |
 | `watch` | observe a stream |
 | `Service` | publish and subscribe in one process |
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from tocsin.spark.session.session import local_session as local_session
     from tocsin.spark.watch import watch as watch
     from tocsin.spark.why import why as why
+    from tocsin.translate import translate as translate
 
 __version__ = "0.1.0"
 
@@ -77,6 +79,7 @@ _HOMES = {
     "replay": "tocsin.spark.replay",
     "route": "tocsin.spark.detect",
     "sent": "tocsin.spark.sent",
+    "translate": "tocsin.translate",
     "watch": "tocsin.spark.watch",
     "why": "tocsin.spark.why",
 }

@@ -132,7 +132,7 @@ def _sign(left: Any, right: Any) -> int:
 
 
 def canonical(value: Value) -> Value:
-    """A value that stands for all that equal it and are written alike: one zero and one NaN.
+    """The canonical form of a value, shared by all that equal it: one zero and one NaN.
 
     >>> canonical(-0.0), canonical(float("nan")) is NAN, canonical(1)
     (0.0, True, 1)
@@ -143,7 +143,7 @@ def canonical(value: Value) -> Value:
 
 
 def identity(value: Value) -> tuple[str, Value]:
-    """What equal values have in common, for dicts and sets: kind and canonical value.
+    """A key for dicts and sets that equal values share: kind and canonical value.
 
     >>> len({identity(1), identity(1.0), identity(Decimal(1)), identity(True), identity("1")})
     3
@@ -202,7 +202,7 @@ def _is_finite(constant: float | Decimal) -> bool:
 
 
 def like(value: Value, pattern: str) -> bool | None:
-    r"""Whether a text is like a pattern of SQL; unknown of a value that is no text.
+    r"""Whether a text is like a pattern of SQL; unknown for a value that is not a text.
 
     >>> like("pay-ok", "pay%"), like("pay-ok", "pay_"), like("100%", r"100\%"), like(None, "%")
     (True, False, True, None)

@@ -21,6 +21,16 @@ MOST_MODULES = 15  # in a folder, beside __init__
 MOST_LINES = 80  # of a function
 MOST_PARAMETERS = 8
 COMPILED = {"kernel", "bare", "inlined"}  # decorators of `runtime.compiling`
+# Names that several modules of a package have, because each plays the same part in its room.
+ROLES = {
+    "algebra": {"check", "expression", "semantics", "warnings"},
+    "automata": {"compile", "draft", "repeat", "table"},
+    "cases": {"answers", "kinds", "tables"},
+    "explain": {"diagrams", "verdicts", "wording"},
+    "languages": {"colours", "names", "parser", "printer", "words"},
+    "runtime": {"kernel", "memory"},
+    "spark": {"run"},
+}
 # Endings that make two names hard to tell apart: chain/chains, group/grouped, rank/ranking.
 ENDINGS = ("s", "es", "d", "ed", "r", "er", "ing", "ings")
 
@@ -85,6 +95,19 @@ def test_no_module_name_differs_from_another_of_the_package_by_its_ending(packag
     names = {path.stem for path in MODULES if path.relative_to(SOURCE).parts[0] == package}
     alike = {(name, name + ending) for name in names for ending in ENDINGS if name + ending in names}
     assert alike == set()
+
+
+def test_modules_of_one_package_share_a_name_only_if_it_is_a_role() -> None:
+    found: dict[tuple[str, str], int] = {}
+    for path in MODULES:
+        inner = path.relative_to(SOURCE).parts
+        if len(inner) > 1 and path.stem != "__init__":
+            found[inner[0], path.stem] = found.get((inner[0], path.stem), 0) + 1
+    shared: dict[str, set[str]] = {}
+    for (package, name), count in found.items():
+        if count > 1:
+            shared.setdefault(package, set()).add(name)
+    assert shared == ROLES
 
 
 # --- doors ----------------------------------------------------------------------------------------

@@ -114,7 +114,7 @@ def test_a_mistake_is_underlined_in_its_file(tmp_path: Path) -> None:
         ("{pattern: '[A]', events: [A @ 1s], matches: [[true]]}", "there is no event True"),
         ("{pattern: '[A]', events: [A], matches: []}", "write TYPE @ TIME"),
         ("{pattern: '[A]', events: [{type: A}], matches: []}", "it has no type, or no time"),
-        ("{pattern: '[A]', events: [A @ 1s room], matches: []}", "'room' is no attribute"),
+        ("{pattern: '[A]', events: [A @ 1s room], matches: []}", "'room' is not an attribute"),
         ("{pattern: '[A]', events: [A @ 1s k=1 k=2], matches: []}", "'k' stands here twice"),
         ("{pattern: '[A]', events: [{x: A @ 1}, {x: A @ 2}], matches: []}", "two events are called 'x'"),
         ("{pattern: '[A]', events: [A @ 1s], error: x}", "needs no events"),

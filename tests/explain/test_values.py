@@ -115,11 +115,11 @@ def test_the_selection_is_a_value() -> None:
 
 
 def test_a_route_stands_before_the_warnings() -> None:
-    route = Route("by key", "the table is not partitioned", {"already partitioned": "it is not"})
+    route = Route("by key", "events travel", {"already partitioned": "it is not"})
     found = tocsin.explain("[A]").with_route(route)
     assert found.parts(Route) == (route,)
     assert [section.title for section in found.sections][-2:] == ["route", "warnings"]
-    assert "  taken                    by key; because the table is not partitioned\n" in str(found)
+    assert "  taken                    by key: events travel\n" in str(found)
 
 
 # Completion

@@ -171,16 +171,26 @@ def test_text_and_code_of_an_expression() -> None:
     )
 
 
+def test_names_of_types_and_attributes_are_those_of_the_table() -> None:
+    expression = (
+        event("pay-ok").where(attribute("unit price") > 3).followed_by(event(4624)).followed_by("it's")
+    )
+    assert str(expression) == "['pay-ok'(`unit price` > 3)];[4624];['it''s']"
+    assert parse(repr(expression)).pattern == expression.pattern
+
+
 @pytest.mark.parametrize(
     ("wrong", "code"),
     [
-        (lambda: event("Event A"), "bad-name"),
-        (lambda: event("1x"), "bad-name"),
+        (lambda: event(""), "bad-name"),
+        (lambda: event(1.5), "bad-name"),  # type: ignore[arg-type]
+        (lambda: a.named(3), "bad-name"),  # type: ignore[arg-type]
         (lambda: a.named("a b"), "bad-name"),
-        (lambda: attribute("a b"), "bad-name"),
+        (lambda: attribute(""), "bad-name"),
         (lambda: variable(""), "bad-name"),
         (lambda: a.within("1h"), "within-what"),
         (lambda: a.then(b).within("soon"), "bad-duration"),
+        (lambda: a.then(b).within(5), "bad-duration"),  # type: ignore[arg-type]
         (lambda: a.then(b).within("9" * 40 + "d"), "bad-duration"),
         (lambda: a.repeated(0), "bad-count"),
         (lambda: a.repeated(2.5), "bad-count"),  # type: ignore[arg-type]
@@ -316,7 +326,7 @@ def test_mistakes_of_different_kinds_are_all_reported() -> None:
         ("eventA.then(eventB))", [("syntax", ")")]),
         ("eventA.then(eventB, eventC)", [("syntax", ",")]),
         ("eventA eventB", [("syntax", "eventB")]),
-        ('event("a b")', [("bad-name", 'event("a b")')]),
+        ('event("")', [("bad-name", 'event("")')]),
         ("event(A)", [("syntax", "A")]),
         ("eventA.repeated()", [("syntax", ")")]),
         ("eventA.repeated(2.5)", [("bad-count", "2.5")]),
@@ -331,8 +341,8 @@ def test_mistakes_of_different_kinds_are_all_reported() -> None:
             [("syntax", 'attribute("x") == 1'), ("syntax", 'attribute("x") == 2')],
         ),
         (
-            'eventA.where(attribute("a b") == 1)',
-            [("bad-name", '"a b"')],
+            'eventA.where(attribute("") == 1)',
+            [("bad-name", '""')],
         ),
         ('eventA.named("B")', [("duplicate-name", 'eventA.named("B")')]),
         ("eventA.unless(eventB.then(eventC))", [("not-one-event", "eventB.then(eventC)")]),

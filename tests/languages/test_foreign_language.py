@@ -9,14 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import types as T
 
 import tocsin
 from tocsin.cli import main
-from tocsin.errors import InputError
+from tocsin.errors import InputError, PatternErrors
 from tocsin.languages import registry
+from tocsin.runtime.program import from_bytes
+from tocsin.runtime.stream.rule_book import Rule
+from tocsin.spark.query import EventColumns
+from tocsin.spark.rules.compile_rules import RuleSettings, compile_rules
+from tocsin.spark.stream.stream_options import StreamOptions
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 ARROWS = '''
 """Patterns as arrows: `Open -> Close` is an Open event, and then a Close event."""
@@ -260,7 +266,9 @@ LANGUAGE = Language(
 """
     install("odd_one", code, "odd_one:LANGUAGE", name="odd")
     assert tocsin.explain("whatever", "odd").text == "whatever"
-    with pytest.raises(InputError, match="the odd language has no 'check'"):
+    with pytest.raises(
+        InputError, match="the odd language cannot be checked: neither it nor its family has a part 'check'"
+    ):
         tocsin.check("whatever", "odd")
     assert main(["explain", "whatever", "--language", "odd", "--code", "x.py"]) == 2
     assert "the odd language has no --code" in capsys.readouterr().err
@@ -298,6 +306,56 @@ def test_it_is_detected(spark: SparkSession, arrows: Path) -> None:
         ("1", "3"),
         ("2", "3"),
     ]
+
+
+def test_a_service_takes_it(arrows: Path) -> None:
+    service = tocsin.Service()
+    for name in ("Open", "Close"):
+        service.register_type(name)
+    found: list[tuple[object, ...]] = []
+    service.subscribe("Open -> Close", lambda one: found.append(tuple(one.ids)), language="arrows")
+    for second, name in enumerate(("Open", "Open", "Close"), start=1):
+        service.publish(service.create_event(name, at=second * 1_000_000, id=second))
+    service.close()
+    assert sorted(found) == [(1, 3), (2, 3)]
+
+
+def test_a_rule_of_a_running_stream_may_be_written_in_it(arrows: Path) -> None:
+    columns = EventColumns("type", "Event", ("t", "t"), "s", (), "id", None)
+    schema = T.StructType([T.StructField("type", T.StringType()), T.StructField("t", T.LongType())])
+    settings = RuleSettings(schema, columns, ("t",), StreamOptions(delay=0), "core")
+    rules = (Rule("through", "Open -> Close", "arrows"), Rule("back", "[Close];[Open]"))
+    (group,) = compile_rules(settings, rules).groups
+    assert [output.name for output in from_bytes(group.plan).outputs] == ["through", "back"]
+    with pytest.raises(PatternErrors, match="'1' is not the name of an event"):
+        compile_rules(settings, (Rule("wrong", "Open -> 1", "arrows"),))
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_stream_whose_rules_change_begins_with_it(spark: SparkSession, arrows: Path) -> None:
+    (arrows / "in").mkdir()
+    names = {0: "Open", 1: "Close", 60: "Last"}  # the last event moves the watermark past the others
+    lines = [f'{{"id": {second}, "t": {second}, "type": "{name}"}}\n' for second, name in names.items()]
+    (arrows / "in" / "1.json").write_text("".join(lines))
+    events = spark.readStream.schema("id long, t long, type string").json(str(arrows / "in"))
+    found = tocsin.detect(
+        events,
+        {"through": "Open -> Close"},
+        tocsin.Rules(arrows / "rules"),
+        tocsin.Columns(time_unit="s", id="id"),
+        tocsin.Stream(delay="2s", shards=1),
+        language="arrows",
+        time="t",
+    )
+    rows: list[tuple[object, ...]] = []
+
+    def note(batch: DataFrame, _: int) -> None:
+        rows.extend((row.pattern, tuple(c.id for c in row.constituents)) for row in batch.collect())
+
+    query = found.writeStream.foreachBatch(note).option("checkpointLocation", str(arrows / "checkpoint"))
+    query.trigger(availableNow=True).start().awaitTermination()
+    assert rows == [("through", ("0", "1"))]
 
 
 @pytest.mark.spark

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tocsin.errors import PatternError, PatternErrors, Span
+from tocsin.languages import registry
 from tocsin.languages.lexis import MAX_INTEGER, Reader, duration, is_name, tokens
 
 SYMBOLS = (":=", "||", *"[](){}|_.-")
@@ -114,3 +115,16 @@ def test_nesting_has_a_bound() -> None:
         reader.nest(1)
     with pytest.raises(PatternErrors, match="too-deep"):
         reader.nest(1)
+
+
+@pytest.mark.parametrize("language", ["core", "pretty", "binding", "ecl", "ksu"])
+@pytest.mark.parametrize("sign", ["a", "\ud800", "9"])
+def test_a_text_that_is_too_long_is_refused_with_the_place_where_it_gets_so(language: str, sign: str) -> None:
+    longest = 50_000 if language in ("ecl", "ksu") else 200_000
+    with pytest.raises(PatternErrors) as wrong:
+        registry.language(language).read(sign * (longest + 1))
+    (error,) = wrong.value.errors
+    assert error.code == "too-long"
+    assert error.span is not None
+    assert (error.span.start, error.span.end) == (longest, longest + 1)
+    str(error).encode()

@@ -24,7 +24,7 @@ from tocsin.algebra.completion.output import Emit, value_of
 from tocsin.algebra.completion.semantics import Run
 from tocsin.algebra.predicate import Filter
 from tocsin.automata.completion import compile as compiled
-from tocsin.automata.completion import execute, table
+from tocsin.automata.completion import simulate, table
 from tocsin.automata.completion.alphabet import alphabet_of, enumerated
 from tocsin.automata.completion.construct import construct
 from tocsin.automata.completion.passes.compose import compose
@@ -57,7 +57,7 @@ def test_tree_machine_and_tables_agree(
     expression: Expression, several: list[list[Fields]], interpretation: Interpretation
 ) -> None:
     machine = construct(expression, interpretation)
-    prepared = execute.prepare(machine)
+    prepared = simulate.prepare(machine)
     try:
         full = determinise(prepared, limit=2_000)
         tables = [full, minimise(full)]
@@ -66,7 +66,7 @@ def test_tree_machine_and_tables_agree(
     ready = compiled.compile_machine(machine, limit=2_000)
     for trace in several:
         expected = tree.run(expression, trace, interpretation)
-        assert execute.run(prepared, trace) == expected
+        assert simulate.run(prepared, trace) == expected
         assert all(table.run(one, trace) == expected for one in tables)
         assert unordered(compiled.run(ready, trace)) == unordered(expected)
 
@@ -87,12 +87,12 @@ def test_passes_keep_the_behaviour(
     expression: Expression, several: list[list[Fields]], interpretation: Interpretation
 ) -> None:
     machine = remove_unreachable(construct(expression, interpretation))
-    exact = [execute.prepare(one) for one in (machine, share(machine))]
-    shorter = execute.prepare(remove_steps(machine))
+    exact = [simulate.prepare(one) for one in (machine, share(machine))]
+    shorter = simulate.prepare(remove_steps(machine))
     for trace in several:
         expected = tree.run(expression, trace, interpretation)
-        assert [execute.run(one, trace) for one in exact] == [expected] * 2
-        assert unordered(execute.run(shorter, trace)) == unordered(expected)
+        assert [simulate.run(one, trace) for one in exact] == [expected] * 2
+        assert unordered(simulate.run(shorter, trace)) == unordered(expected)
 
 
 @settings(max_examples=120)
@@ -138,13 +138,13 @@ def test_a_cut_anywhere_changes_nothing(
 def test_quenched_events_do_not_matter(
     expression: Expression, trace: list[Fields], interpretation: Interpretation
 ) -> None:
-    prepared = execute.prepare(construct(expression, interpretation))
-    state, configuration = tree.start(expression), execute.start(prepared)
+    prepared = simulate.prepare(construct(expression, interpretation))
+    state, configuration = tree.start(expression), simulate.start(prepared)
     for event in trace:
         wanted = holds(quench(prepared, configuration), event)
         assert wanted == tree.matters(expression, state, event)
         state, outputs = tree.feed(expression, state, event, interpretation)
-        after, _ = execute.feed(prepared, configuration, event)
+        after, _ = simulate.feed(prepared, configuration, event)
         assert wanted or (after == configuration and not outputs)
         configuration = after
 
@@ -181,8 +181,8 @@ def test_passes_keep_the_behaviour_of_any_machine(machine: Machine, trace: list[
         assume(False)  # it runs for ever without an event; `endless` is for those
     small = remove_unreachable(machine)
     for one in (machine, small, share(small)):
-        assert execute.run(execute.prepare(one), trace) == expected
-    assert unordered(execute.run(execute.prepare(remove_steps(small)), trace)) == unordered(expected)
+        assert simulate.run(simulate.prepare(one), trace) == expected
+    assert unordered(simulate.run(simulate.prepare(remove_steps(small)), trace)) == unordered(expected)
     assert table.run(full, trace) == table.run(minimise(full), trace) == expected
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from support.many_pairs import COMBINATIONS, EVALUATIONS, OPERATORS, combination, differing
 from support.pairs_kernel import Setting, defined, detected, online
 from support.pairs_strategies import nested_observation, nested_profile
+from tocsin.algebra.pairs.parameters import Consumption
 
 PARTS = 8
 pytestmark = pytest.mark.slow
@@ -31,7 +32,7 @@ def test_every_combination(part: int) -> None:
 
 
 def test_there_are_no_other_combinations() -> None:
-    assert len(COMBINATIONS) == len(OPERATORS) * len(EVALUATIONS) == 4 * (10 * 3 + 6 * 6 * 2)
+    assert len(COMBINATIONS) == len(OPERATORS) * len(EVALUATIONS) == 4 * (10 * len(Consumption) + 6 * 6 * 2)
 
 
 @settings(max_examples=60)

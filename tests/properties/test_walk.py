@@ -64,7 +64,9 @@ def test_the_walking_kernel_sends_what_the_definitions_say(
 ) -> None:
     correlation, trace = whole(*drawn), drawn[1]
     ports = {"C": {parameter.name: parameter.name for parameter in correlation.parameters}}
-    compiled = transducers(ksu_drafts({"C": correlation}, None, ports, interpretation, told=True, known=None))
+    compiled = transducers(
+        ksu_drafts({"C": correlation}, None, ports, interpretation, triggers_reported=True, known=None)
+    )
     events: list[Fields] = [{**arrival.attributes, "source": arrival.event} for arrival in trace]
     (found,) = sent(compiled, [events], cuts)
     assert ksu_run(found, trace) == defined_run(correlation, trace, interpretation)

@@ -685,5 +685,5 @@ def test_a_selection_that_cannot_be_is_refused(
 
 
 def test_profiles_of_the_event_algebra_are_not_subscribed_to() -> None:
-    with pytest.raises(InputError, match="no-service: .* is for profiles"):
+    with pytest.raises(InputError, match=r"no-service: .* is for profiles"):
         Service().subscribe("(a ; b)_5", print, language="meta-ens")

@@ -209,8 +209,8 @@ def test_of_nothing_nothing_is_delivered(spark: SparkSession) -> None:
         ({"every": 5}, "bad-duration: every cannot be 5"),
         ({"every": "1s", "capacity": 0}, "bad-option: capacity cannot be 0"),
         ({"every": "1s", "most": True}, "bad-option: most cannot be True"),
-        ({"most": 1}, "bad-option: most means nothing where no event waits"),
-        ({"capacity": 1}, "bad-option: capacity means nothing where no event waits"),
+        ({"most": 1}, "bad-option: most does not apply where no event waits"),
+        ({"capacity": 1}, "bad-option: capacity does not apply where no event waits"),
     ],
 )
 def test_mistakes_are_told_at_once(spark: SparkSession, options: dict[str, Any], message: str) -> None:

@@ -483,7 +483,7 @@ def test_what_is_of_another_language_is_refused(events: DataFrame) -> None:
 
 
 def test_only_these_languages_send_events(events: DataFrame) -> None:
-    with pytest.raises(InputError, match="these matches tell of no events that were sent"):
+    with pytest.raises(InputError, match="these matches contain no events that were sent"):
         tocsin.sent(detect(events, "[A]", "core"), "A")
 
 

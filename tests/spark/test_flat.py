@@ -32,8 +32,20 @@ def test_one_row_per_event_that_can_be_joined_back(spark: SparkSession) -> None:
     ]  # fmt: skip
     joined = flat.join(events.withColumn("id", F.col("id").cast("string")), "id")
     assert joined.count() == 3
-    with pytest.raises(InputError, match="do not tell of their events"):
+    with pytest.raises(InputError, match="do not contain their events"):
         tocsin.flat(matches.drop("constituents"))
+
+
+def test_what_clashes_with_a_key_gives_way(spark: SparkSession) -> None:
+    rows = [("A", 1, (7,), "x"), ("B", 2, (7,), "y")]
+    events = spark.createDataFrame(rows, "type string, time long, user struct<id: int>, position string")
+    columns = tocsin.Columns(time_unit="s")
+    flat = tocsin.flat(tocsin.detect(events, "[A][B]", columns, key="user.id"))
+    assert len(set(flat.columns)) == len(flat.columns)
+    assert [(row.id, row.role, row.position, row.position_) for row in flat.orderBy("position").collect()] == [
+        (7, "A", 1, "x"), (7, "B", 2, "y"),
+    ]  # fmt: skip
+    assert "id_" in flat.columns
 
 
 def test_tables_that_nothing_is_sent_to(spark: SparkSession) -> None:

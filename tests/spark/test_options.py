@@ -32,8 +32,8 @@ def test_options_are_gathered_by_their_kinds() -> None:
     [
         ([Columns(), Columns(id="x")], "bad-option", "two values of Columns"),
         ([{}, {"restart": "never"}], "bad-option", "two values of dict"),
-        (["key"], "unknown-option", "str 'key' is no option"),
-        ([Columns], "unknown-option", "is no option"),
+        (["key"], "unknown-option", "str 'key' is not an option"),
+        ([Columns], "unknown-option", "is not an option"),
         ([Run(unreadable="ignore")], "bad-option", "unreadable cannot be 'ignore'"),
         ([Run(cut="day")], "bad-option", "cut cannot be 'day'"),
         ([Run(max_partial_matches=0)], "bad-option", "use 1 or more"),

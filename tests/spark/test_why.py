@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import Row
 
 import tocsin
 from tocsin.cli import main
 from tocsin.errors import InputError
+from tocsin.spark import why
+from tocsin.spark.query import EventColumns
 from tocsin.why_not import WhyNot
 
 if TYPE_CHECKING:
@@ -55,6 +58,16 @@ def test_the_command(spark: SparkSession, tmp_path: Path, capsys: pytest.Capture
     assert "<svg" in (tmp_path / "why.html").read_text()
     assert main([*base, "--json", "--until", "2024-01-01T09:00:30Z"]) == 0
     assert json.loads(capsys.readouterr().out)["attempts"][0]["outcome"] == "waiting"
+
+
+def test_types_are_numbers_and_fields_as_in_detection() -> None:
+    row = Row(__start=1, __end=1, e=Row(kind=4625, more=[0, None]), n=3).asDict(recursive=True)
+    names = {"__start": why._START, "__end": why._END}
+    renamed = Row(**{names.get(name, name): value for name, value in row.items()})
+    for type, expected in (("e.kind", {"4625"}), ("e.more", {"0"}), ("n", {"3"})):
+        columns = EventColumns(type, "", ("t", "t"), None, (), None, None)
+        (event,) = why._events([renamed], columns, None)
+        assert event.types == expected
 
 
 @pytest.mark.parametrize("pattern", ["([A], [B])_{T1=10min}", "[A(n=$x)];[B(n=$x)]", "[A];[C];[B]"])

@@ -6,6 +6,7 @@ reason; with TOCSIN_REQUIRE_BROKERS=1 in the environment that is a failure inste
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import os
 import shutil
@@ -13,7 +14,8 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
@@ -31,6 +33,20 @@ def cannot_have(reason: str) -> NoReturn:
     pytest.skip(reason)
 
 
+def cache_folder() -> Path:
+    """Where what tests fetch is kept: the folder TOCSIN_CACHE, or ~/.cache/tocsin."""
+    return Path(os.environ.get("TOCSIN_CACHE") or Path.home() / ".cache" / "tocsin")
+
+
+@contextmanager
+def fetching_alone() -> Iterator[None]:
+    """One process at a time: two that install packages at once, or fetch into one repository, get in each other's way."""
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    with (cache_folder() / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 @functools.cache
 def debian_program(name: str) -> str | None:
     """The path of a program, from the Debian package of that name if it is missing and we may install it."""
@@ -38,16 +54,24 @@ def debian_program(name: str) -> str | None:
     if found := shutil.which(name, path=places):
         return found
     if os.geteuid() == 0 and shutil.which("apt-get"):
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-        # A machine that has never installed anything has no lists yet, which only the update brings.
-        for update in (False, True):
-            if update:
-                subprocess.run(["apt-get", "update"], check=False, env=environment, **quiet)  # type: ignore[call-overload]
-            command = ["apt-get", "install", "-y", "--no-install-recommends", name]
-            if subprocess.run(command, check=False, env=environment, **quiet).returncode == 0:  # type: ignore[call-overload]
-                break
+        with fetching_alone():
+            _install(name, places)
     return shutil.which(name, path=places)
+
+
+def _install(name: str, places: str) -> None:
+    """Install a Debian package, unless another process has done so by now; a network that fails is tried again."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    # Somebody else may be installing something: wait for that, too.
+    apt = ["apt-get", "-o", "DPkg::Lock::Timeout=300"]
+    for pause in (0, 5, 30):
+        time.sleep(pause)
+        # A machine that has never installed anything has no lists yet, which only the update brings.
+        for command in ([*apt, "install", "-y", "--no-install-recommends", name], [*apt, "update"]):
+            if shutil.which(name, path=places):
+                return
+            subprocess.run(command, check=False, env=environment, **quiet)  # type: ignore[call-overload]
 
 
 def program(name: str) -> str:

@@ -16,16 +16,23 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, cast
 
-from support import fuzz_texts
+from support import fuzz_pipelines, fuzz_texts
 from tocsin.cases.files import read_cases
 from tocsin.compile.family import KnownEvents
 from tocsin.compile.plan_texts import named_texts, plan_texts
 from tocsin.errors import InputError, PatternErrors, PipelineErrors, TocsinError
 from tocsin.languages.registry import language
 from tocsin.runtime import encoding
-from tocsin.runtime.stream.rule_book import Book, Decision, Rule, book_bytes, read_book, read_change
+from tocsin.runtime.stream.rule_book import (
+    Book,
+    Decision,
+    Rule,
+    book_bytes,
+    file_change,
+    read_book,
+    read_change,
+)
 
-ROOT = Path(__file__).resolve().parents[2]
 KNOWN = KnownEvents(points=True)
 
 
@@ -84,30 +91,16 @@ def try_pattern(name: str, data: bytes) -> None:
 # Files
 
 
-@cache
-def pipeline_texts() -> tuple[str, ...]:
-    pages = [file.read_text(encoding="utf-8") for file in sorted(ROOT.glob("docs/**/*.md"))]
-    blocks = [block for page in pages for block in re.findall(r"```toml\n(.*?)```", page, re.DOTALL)]
-    return tuple(
-        [file.read_text(encoding="utf-8") for file in sorted(ROOT.glob("examples/*/*.toml"))] + blocks
-    )
-
-
 def pipeline_bytes(random: Random) -> bytes:
-    base, other = random.choice(pipeline_texts()), random.choice(pipeline_texts())
-    if random.random() < 0.3:
-        name = random.choice(fuzz_texts.all_names())
-        other = f'pattern = """{fuzz_texts.made(name, random)}"""\nlanguage = "{name}"\n'
-    return fuzz_texts.mutated(base, other, random).encode("utf-8", "surrogatepass")
+    return fuzz_pipelines.made(random).encode("utf-8", "surrogatepass")
 
 
 @cache
 def folder() -> Path:
-    """A folder with what the examples read; it goes with the process."""
+    """A folder with what the pipelines name; it goes with the process."""
     made = tempfile.TemporaryDirectory(prefix="tocsin-fuzz-")
     _kept.append(made)
-    for name in ("data", "events"):
-        (Path(made.name) / name).mkdir()
+    fuzz_pipelines.lay_out(Path(made.name))
     return Path(made.name)
 
 
@@ -141,38 +134,70 @@ def try_cases(data: bytes) -> None:
         refused(problem, place=False)
 
 
+_RULE_OPTIONS: dict[str, tuple[Any, ...]] = {
+    "language": ("", "core", "klingon", 7),
+    "matches": ("any", "each", "next", "all", 3, None),
+    "take": ("all", "first 1", "last", "count", "all of it", {}),
+    "options": ({}, {"restart": "always"}, {"names": "A=B"}, [], {"a": [1]}),
+    "description": ("smoke", "\0", 1),
+    "severity": ("high", []),
+    "tags": (["fire"], [1], "fire"),
+    "quiet": (3600, 0, -1, True, 1e308, "an hour"),
+    "more": (1,),
+}
+
+
 def rule_bytes(random: Random) -> bytes:
+    """A change of the rules: the row that a file of a rules folder becomes, or one of a table of rules."""
     name = random.choice(fuzz_texts.all_names())
-    change: dict[str, object] = {
-        "action": random.choice(("add", "replace", "remove", "", 1)),
-        "name": random.choice(("Fire", "", "a/b", "..", "x" * 300, None)),
+    change: dict[str, Any] = {
+        "action": "add",
+        "name": "Fire",
         "text": fuzz_texts.made(name, random),
-        "language": random.choice((name, name, "", "klingon", 7)),
-        random.choice(("matches", "take", "options", "number", "more")): random.choice(
-            ("any", "all", 3, {}, [], {"a": [1]})
-        ),
+        "language": name,
     }
-    if random.random() < 0.5:
-        change["action"], change["name"] = "add", "Fire"
-    content = json.dumps(change)
-    if random.random() < 0.4:
+    if random.random() < 0.2:
+        change["action"] = random.choice(("replace", "remove", "", 1))
+    if random.random() < 0.1:
+        change["name"] = random.choice(("", "a/b", "..", "x" * 300, "ﬁ", None, 1))
+    for key in random.sample(sorted(_RULE_OPTIONS), random.choice((0, 0, 0, 0, 0, 1, 2))):
+        change[key] = random.choice(_RULE_OPTIONS[key])
+    if random.random() < 0.3:
+        row = {**change, "number": random.choice((*[1] * 20, 0, 2**63, -1, None, "1", 1.5))}
+        return json.dumps(row).encode()
+    content = json.dumps(change, ensure_ascii=False)
+    if random.random() < 0.15:
         content = fuzz_texts.mutated(content, content, random)
-    row = {"file": random.choice(("0001.json", "x.json", "9" * 30 + ".json")), "content": content}
-    return json.dumps(row).encode("utf-8", "surrogatepass")
+    file = random.choice((*["0001.json"] * 20, "x.json", "9" * 30 + ".json", "1\n.json"))
+    return file_change(file, content.encode("utf-8", "surrogatepass")).encode()
+
+
+@cache
+def _query(name: str) -> Any:
+    """A query that takes rules, of events with a few columns."""
+    from pyspark.sql import types as T
+
+    from tocsin.spark.query import EventColumns
+    from tocsin.spark.rules.compile_rules import RuleSettings
+    from tocsin.spark.stream.stream_options import StreamOptions
+
+    kinds = {"x": T.DoubleType(), "n": T.LongType(), "room": T.StringType(), "at": T.TimestampType()}
+    own = {"type": T.StringType(), "time": T.LongType(), **kinds}
+    schema = T.StructType([T.StructField(column, type) for column, type in own.items()])
+    columns = EventColumns("type", "Event", ("time", "time"), "us", (), None, None)
+    return RuleSettings(schema, columns, tuple(own), StreamOptions(0), name)
 
 
 def try_rule(data: bytes) -> None:
+    """Read a change and compile its rule, as a stream does."""
+    from tocsin.spark.rules.compile_rules import compile_rules
+
     try:
         change = read_change(data.decode("utf-8", "surrogatepass"))
+        if change.rule is not None:
+            compile_rules(_query(change.rule.language or "core"), [change.rule])
     except TocsinError as problem:
         refused(problem, place=False)
-        return
-    if change.rule is not None:
-        try:
-            own = language(change.rule.language or "core")
-            plan_texts(named_texts({change.name: change.rule.text}, own, dict(change.rule.options)), KNOWN)
-        except TocsinError as problem:
-            refused(problem, place=False)
 
 
 # Checkpoints

@@ -6,18 +6,15 @@ They are kept in the folder TOCSIN_CACHE, or ~/.cache/tocsin, and fetched once.
 from __future__ import annotations
 
 import base64
-import fcntl
 import functools
-import os
 import shutil
 import subprocess
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
-from support.brokers import Broker, Certificates, cannot_have, free_port
+from support.brokers import Broker, Certificates, cache_folder, cannot_have, fetching_alone, free_port
 
 _PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
 _VERSION = "4.1.0"
@@ -45,19 +42,6 @@ _POM = """\
 
 class UnavailableError(RuntimeError):
     """What Maven should have brought cannot be had."""
-
-
-def _cache() -> Path:
-    return Path(os.environ.get("TOCSIN_CACHE") or Path.home() / ".cache" / "tocsin")
-
-
-@contextmanager
-def _alone() -> Iterator[None]:
-    """One process at a time: two that fetch into Maven's repository at once can spoil each other's files."""
-    _cache().mkdir(parents=True, exist_ok=True)
-    with (_cache() / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _maven(folder: Path, *words: str) -> None:
@@ -89,12 +73,12 @@ def _maven(folder: Path, *words: str) -> None:
 @functools.cache
 def connector_jars(fetch: bool) -> list[str]:
     """Spark's Kafka connector, if it is there or can be fetched."""
-    folder = _cache() / "kafka-connector"
+    folder = cache_folder() / "kafka-connector"
     names = [f"{artifact.split(':')[1]}-{artifact.split(':')[2]}.jar" for artifact in _CONNECTOR]
     jars = [folder / name for name in names]
     if fetch and not all(jar.exists() for jar in jars):
         folder.mkdir(parents=True, exist_ok=True)
-        with _alone(), suppress(UnavailableError):
+        with fetching_alone(), suppress(UnavailableError):
             for artifact, jar in zip(_CONNECTOR, jars, strict=True):
                 if not jar.exists():
                     _maven(folder, f"{_PLUGIN}:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder}")
@@ -104,9 +88,9 @@ def connector_jars(fetch: bool) -> list[str]:
 @functools.cache
 def _classes() -> str:
     """The class path of the broker."""
-    folder = _cache() / f"kafka-{_VERSION}"
+    folder = cache_folder() / f"kafka-{_VERSION}"
     folder.mkdir(parents=True, exist_ok=True)
-    with _alone():
+    with fetching_alone():
         if not (folder / "complete").exists():
             (folder / "pom.xml").write_text(_POM.format(_VERSION))
             _maven(folder, f"{_PLUGIN}:copy-dependencies", f"-DoutputDirectory={folder / 'jars'}")

@@ -58,7 +58,7 @@ def ksu_differences(seed: int) -> list[str]:
         correlation, interpretation = whole(drawn[0], [one for trace in several for one in trace]), drawn[1]
         ports = {"C": {parameter.name: parameter.name for parameter in correlation.parameters}}
         compiled = transducers(
-            ksu_drafts({"C": correlation}, None, ports, interpretation, told=True, known=None)
+            ksu_drafts({"C": correlation}, None, ports, interpretation, triggers_reported=True, known=None)
         )
         streams: list[list[Fields]] = [
             [{**one.attributes, "source": one.event} for one in trace] for trace in several

@@ -12,14 +12,18 @@ from hypothesis import strategies as st
 
 from tocsin.algebra.pairs.expression import (
     After,
+    Chain,
     Conjunction,
     Disjunction,
+    During,
+    Each,
     Every,
     Expression,
     Negation,
     Primitive,
     Selection,
     Sequence,
+    Several,
     Simultaneity,
 )
 from tocsin.algebra.pairs.observation import Instance, Observation
@@ -55,7 +59,8 @@ def observe(text: str, ticks: Iterable[int] = (), end: int | None = None) -> Obs
     for word in text.split():
         name, time = word.split("@")
         seen[name] += 1
-        events.append(Event(f"{name}.{seen[name]}", frozenset({name}), Interval(int(time), int(time))))
+        made = {"made": (seen[name] + int(time)) % 3}  # an attribute of a few values
+        events.append(Event(f"{name}.{seen[name]}", frozenset({name}), Interval(int(time), int(time)), made))
     return Observation.of(events, ticks, end)
 
 
@@ -100,12 +105,12 @@ def uniform(duplicates: Pick | Gather | str, consumption: Consumption, count: in
 
 
 @st.composite
-def expressions(draw: st.DrawFn, depth: int = 2) -> Expression:
-    """Profiles with every operator, in both evaluations."""
+def expressions(draw: st.DrawFn, depth: int = 2, parts: bool = False) -> Expression:
+    """Profiles with every operator, in both evaluations; with `parts` also those that look at a part of what is observed."""
     if depth == 0 or draw(st.integers(0, 4)) == 0:
         return Primitive(draw(st.sampled_from(CLASSES)))
-    part = expressions(depth - 1)
-    kind = draw(st.integers(0, 8))
+    part = expressions(depth - 1, parts)
+    kind = draw(st.integers(0, 12 if parts else 8))
     if kind == 0:
         return Negation(draw(part), draw(st.integers(0, 6)))
     if kind == 1:
@@ -115,6 +120,18 @@ def expressions(draw: st.DrawFn, depth: int = 2) -> Expression:
     if kind == 3:
         return Every(draw(st.integers(1, 4)), draw(part), draw(st.one_of(st.none(), part)))
     operands = (draw(part), draw(part))
+    if kind == 9:
+        return Several(
+            (*operands, draw(part)), draw(st.integers(1, 3)), draw(timeframes), draw(detections(3))
+        )
+    if kind == 10:
+        names = draw(st.lists(st.sampled_from(CLASSES), min_size=2, max_size=3))
+        return Chain(tuple(Primitive(name) for name in names), draw(st.sampled_from([None, "made"])))
+    if kind == 11:
+        since = draw(st.integers(0, 6))
+        return During(operands[0], since, since + draw(st.integers(0, 6)))
+    if kind == 12:
+        return Each(operands[0], "made")
     how = draw(st.one_of(views, detections()))
     frame = draw(timeframes)
     if kind == 4:
@@ -129,12 +146,12 @@ def expressions(draw: st.DrawFn, depth: int = 2) -> Expression:
 # --- nested operators, more evenly than Hypothesis draws them ---------------------------------------------
 
 
-def nested_profile(random: Random, depth: int = 2) -> Expression:
-    """A profile in which operators with parameters stand under operators with parameters."""
+def nested_profile(random: Random, depth: int = 2, parts: bool = False) -> Expression:
+    """A profile in which operators with parameters stand under operators with parameters; `parts` as in `expressions`."""
     if depth == 0 or random.random() < 0.25:
         return Primitive(random.choice(CLASSES))
-    kind = random.randrange(12)
-    part = partial(nested_profile, random, depth - 1)
+    kind = random.randrange(14 if parts else 12)
+    part = partial(nested_profile, random, depth - 1, parts)
     if kind == 0:
         return Negation(part(), random.randrange(6))
     if kind == 1:
@@ -145,6 +162,14 @@ def nested_profile(random: Random, depth: int = 2) -> Expression:
                 Every(2, part(), part()),
             ]
         )
+    if kind == 12:
+        mode = Mode(random.choice([*PICKS, Gather.RESTRICTED]), random.choice(list(Consumption)))
+        return Several(
+            (part(), part(), part()), random.choice([2, 3]), random.choice([None, 3]), Detection((mode,) * 3)
+        )
+    if kind == 13:
+        since = random.randrange(4)
+        return random.choice([During(part(), since, since + 8), Each(part(), "made")])
     operator = random.choice([Disjunction, Conjunction, Sequence, Sequence, Simultaneity])
     how = _random_views(random) if random.random() < 0.4 else _random_detection(random)
     expression = operator((part(), part()), random.choice([None, None, 3, 6]), how)

@@ -20,7 +20,7 @@ from tocsin.algebra.correlation.expression import walk as walk_filter
 from tocsin.algebra.correlation.outcome import Arrival
 from tocsin.automata import completion as machine
 from tocsin.automata import correlation as acceptor
-from tocsin.automata.completion import execute
+from tocsin.automata.completion import simulate
 from tocsin.errors import LimitError
 from tocsin.languages import ecl, ksu
 
@@ -142,7 +142,7 @@ def _modes(sensors: int, events: list[dict[str, str | int]], positions: list[int
     text = mode_text(sensors)
     expression = ecl.parse(text).expression
     built = machine.construct(expression)
-    own = [at for at, _ in execute.run(execute.prepare(built), events).outputs]
+    own = [at for at, _ in simulate.run(simulate.prepare(built), events).outputs]
     modes = 2**sensors
     return ModeSizes(
         sensors,

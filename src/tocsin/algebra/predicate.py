@@ -31,7 +31,7 @@ def _span() -> Span | None:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute of the event at hand."""
+    """An attribute of the current event."""
 
     name: str
     span: Span | None = _span()
@@ -169,8 +169,8 @@ def evaluate(filter: Filter, attributes: Mapping[str, Value], bound: dict[str, V
             assert_never(filter)
 
 
-def questions(filter: Filter | None) -> Iterator[Compare | IsNull | Like]:
-    """Every single question of a filter, in textual order."""
+def leaves(filter: Filter | None) -> Iterator[Compare | IsNull | Like]:
+    """The leaves of a filter, in textual order: comparisons, null tests and LIKE."""
     match filter:
         case None | Unify():
             return
@@ -178,16 +178,16 @@ def questions(filter: Filter | None) -> Iterator[Compare | IsNull | Like]:
             yield filter
         case And(parts) | Or(parts):
             for part in parts:
-                yield from questions(part)
+                yield from leaves(part)
         case Not(part):
-            yield from questions(part)
+            yield from leaves(part)
         case _:
             assert_never(filter)
 
 
 def comparisons(filter: Filter | None) -> Iterator[Compare]:
     """Every comparison of a filter, in textual order."""
-    return (question for question in questions(filter) if isinstance(question, Compare))
+    return (leaf for leaf in leaves(filter) if isinstance(leaf, Compare))
 
 
 def variables(filter: Filter | None) -> frozenset[str]:
@@ -202,16 +202,16 @@ def variables(filter: Filter | None) -> frozenset[str]:
 
 
 def attributes(filter: Filter | None) -> frozenset[str]:
-    """The attributes of the event at hand that a filter names."""
+    """The attributes of the current event that a filter names."""
     return frozenset(operand.name for operand in operands(filter) if isinstance(operand, Attribute))
 
 
 def operands(filter: Filter | None) -> Iterator[Attribute | RoleAttribute]:
-    """Every attribute that a filter asks for, in textual order."""
-    for question in questions(filter):
-        if isinstance(question, Compare):
-            yield question.left
-            if isinstance(question.right, Attribute | RoleAttribute):
-                yield question.right
+    """Every attribute that a filter names, in textual order."""
+    for leaf in leaves(filter):
+        if isinstance(leaf, Compare):
+            yield leaf.left
+            if isinstance(leaf.right, Attribute | RoleAttribute):
+                yield leaf.right
         else:
-            yield question.operand
+            yield leaf.operand

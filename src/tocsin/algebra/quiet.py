@@ -1,4 +1,4 @@
-"""Which alerts of a rule and key are heard if it is to be quiet for a while after each: the reference."""
+"""The reference for quiet rules: which alerts of a rule and key are reported if each silences it for a while."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from tocsin.algebra.completion.machine import Machine
 from tocsin.analysis.answer import Answer, shortest
 from tocsin.analysis.subject import MAX_CELLS
 from tocsin.automata.completion.alphabet import alphabet_of
-from tocsin.automata.completion.execute import accepted, enabled, prepare, react, start
+from tocsin.automata.completion.simulate import accepted, enabled, prepare, react, start
 from tocsin.errors import LimitError, PatternError
 
 _ENDLESS = -1

@@ -12,8 +12,8 @@ from tocsin.analysis.budget import Budget
 from tocsin.analysis.subject import machine_of, table_of
 from tocsin.automata.completion.alphabet import alphabet_of
 from tocsin.automata.completion.compile import simplify
-from tocsin.automata.completion.execute import accepted, enabled, prepare, react, start
 from tocsin.automata.completion.passes.minimise import minimise
+from tocsin.automata.completion.simulate import accepted, enabled, prepare, react, start
 from tocsin.automata.completion.table import MAX_CELLS
 from tocsin.errors import LimitError
 

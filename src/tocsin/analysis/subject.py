@@ -19,9 +19,9 @@ from tocsin.algebra.completion.semantics import Status
 from tocsin.analysis.budget import STEPS_PER_STATE, Budget
 from tocsin.automata.completion.alphabet import Alphabet, alphabet_of, enumerated
 from tocsin.automata.completion.construct import construct
-from tocsin.automata.completion.execute import Prepared
 from tocsin.automata.completion.passes.determinise import determinise
 from tocsin.automata.completion.passes.minimise import minimise
+from tocsin.automata.completion.simulate import Prepared
 from tocsin.automata.completion.table import STATUSES, Determinised
 from tocsin.errors import LimitError
 

@@ -30,9 +30,9 @@ class Job:
 
     @classmethod
     def from_json(cls, text: str) -> Job:
-        told = json.loads(text)
-        thresholds = tuple(Threshold(**one) for one in told["workload"].pop("thresholds"))
-        return cls(**{**told, "workload": Workload(**told["workload"], thresholds=thresholds)})
+        values = json.loads(text)
+        thresholds = tuple(Threshold(**one) for one in values["workload"].pop("thresholds"))
+        return cls(**{**values, "workload": Workload(**values["workload"], thresholds=thresholds)})
 
 
 class Found(NamedTuple):

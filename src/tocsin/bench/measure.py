@@ -127,13 +127,16 @@ def _title(request: Request, workload: Workload, window: int, cores: int, engine
 def _run(job: Job, timeout: float) -> tuple[Outcome, dict[str, Any]]:
     """Run a job in a new process; returns its result, or why there is none."""
     with passing_folder("bench") as folder:
-        told, answer, log = folder / "job.json", folder / "result.json", folder / "log"
+        job_file, answer, log = folder / "job.json", folder / "result.json", folder / "log"
         if ENGINES[job.engine].home == in_flink.__name__:
-            told.write_text(json.dumps(in_flink.task(job)), encoding="utf-8")
-            command, environment = in_flink.command(told, answer), in_flink.environment()
+            job_file.write_text(json.dumps(in_flink.task(job)), encoding="utf-8")
+            command, environment = in_flink.command(job_file, answer), in_flink.environment()
         else:
-            told.write_text(job.to_json(), encoding="utf-8")
-            command, environment = [sys.executable, "-m", "tocsin.bench.child", str(told), str(answer)], None
+            job_file.write_text(job.to_json(), encoding="utf-8")
+            command, environment = (
+                [sys.executable, "-m", "tocsin.bench.child", str(job_file), str(answer)],
+                None,
+            )
         outcome = run_watched(command, environment, log, timeout, job.cores)
         if outcome.code is None:
             return outcome, {"failed": f"it took longer than {timeout:g} s (--timeout)"}

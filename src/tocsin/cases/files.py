@@ -129,7 +129,7 @@ def _case(document: Document, node: yaml.Node, rule: TestedRule | None = None) -
 def _given(
     document: Document, fields: dict[str, tuple[yaml.Node, yaml.Node]], rule: TestedRule
 ) -> dict[str, object]:
-    """What a full case of a rule file has from its rule."""
+    """The keys that a full case of a rule file takes from its rule."""
     given = {"expression": rule.text, **rule.said}
     for key in given:
         if key in fields:

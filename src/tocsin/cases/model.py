@@ -27,7 +27,7 @@ def _raised(error: TocsinError) -> Compared:
     raise error
 
 
-class Question(Protocol):
+class Request(Protocol):
     """A request to an engine, as data, so that Spark can run many of them at once."""
 
     def part(self, number: int) -> Part:
@@ -38,7 +38,7 @@ class Question(Protocol):
 class Asked:
     """A request to Spark, and how the case evaluates the result, or an error instead of one."""
 
-    question: Question
+    request: Request
     compared: Callable[[Any], Compared]
     refused: Callable[[TocsinError], Compared] = _raised
 
@@ -55,13 +55,13 @@ def only_keys(mapping: object, known: Iterable[str], place: str) -> Mapping[str,
 
     >>> only_keys({"matchs": []}, ["matches"], "expect")
     Traceback (most recent call last):
-    tocsin.errors.CaseError: unknown-key: expect has a key 'matchs' that means nothing here
+    tocsin.errors.CaseError: unknown-key: expect has an unknown key 'matchs'
     hint: did you mean 'matches'?
     """
     if not isinstance(mapping, Mapping):
         raise CaseError("bad-case", f"{place} must be a mapping, not {mapping!r}")
     for key in mapping:
         if key not in known:
-            message = f"{place} has a key {key!r} that means nothing here"
+            message = f"{place} has an unknown key {key!r}"
             raise CaseError("unknown-key", message, hint=did_you_mean(str(key), known))
     return mapping

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tocsin.cases.model import Question
+from tocsin.cases.model import Request
 from tocsin.cases.parts import CASE, Part, Rows
 from tocsin.spark.detect import detect
 from tocsin.spark.options import Stream
@@ -21,13 +21,13 @@ from tocsin.spark.testing import DELAY, streamed
 _NO_CASE = -1
 
 
-def answers(questions: Sequence[Question], engine: str) -> Iterator[tuple[int, Any]]:
+def answers(requests: Sequence[Request], engine: str) -> Iterator[tuple[int, Any]]:
     """The number of each request and its result, or the exception raised instead, as soon as it is known."""
     queries: list[dict[int, Part]] = []
-    for number, question in enumerate(questions):
+    for number, request in enumerate(requests):
         try:
-            part = question.part(number)
-        except Exception as problem:  # noqa: BLE001  (it is the answer, and the runner tells it)
+            part = request.part(number)
+        except Exception as problem:  # noqa: BLE001  (it is the result, and the runner reports it)
             yield number, problem
             continue
         for query in queries:
@@ -44,7 +44,7 @@ def _answers(query: Mapping[int, Part], engine: str) -> Iterator[tuple[int, Any]
     """The results of one query. One bad case fails the whole query: then halves are tried, down to single cases."""
     try:
         rows = _run(list(query.values()), engine)
-    except Exception as problem:  # noqa: BLE001  (it is the answer, and the runner tells it)
+    except Exception as problem:  # noqa: BLE001  (it is the result, and the runner reports it)
         numbers = list(query)
         if len(numbers) == 1:
             yield numbers[0], problem
@@ -70,7 +70,7 @@ def _case_of(row: Mapping[str, Any]) -> int:
 
 
 def _run(parts: Sequence[Part], engine: str) -> Rows:
-    """What all patterns find in the events of all parts."""
+    """The matches of all patterns in the events of all parts."""
     first = parts[0]
     table = pa.concat_tables([part.table for part in parts], promote_options="default")
     patterns = {part.name: part.pattern for part in parts}

@@ -53,7 +53,7 @@ def run_cases(
             # Imported here, because it loads Spark.
             from tocsin.cases.queries import answers
 
-            for number, answer in answers([one.question for _, one in asked], engine):
+            for number, answer in answers([one.request for _, one in asked], engine):
                 written, one = asked[number]
                 yield answered(written, engine, one, answer)
 

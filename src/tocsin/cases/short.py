@@ -140,20 +140,20 @@ def _event(document: Document, node: yaml.Node, number: int, numbers: dict[str, 
         case {"type": types, "at": time, **attributes}:
             return {"u": number, "types": types, "t": time, "attrs": attributes}
         case _:
-            document.fail(node, "this is no event: it has no type, or no time", _HINT)
+            document.fail(node, "this is not an event: it has no type, or no time", _HINT)
 
 
 def _text_event(document: Document, node: yaml.Node, text: str) -> dict[str, Any]:
     event = _EVENT.fullmatch(text.strip())
     if event is None:
-        document.fail(node, "this is no event", _HINT)
+        document.fail(node, "this is not an event", _HINT)
     attributes: dict[str, Any] = {}
     rest = event["rest"].rstrip()
     at = 0
     while at < len(rest):
         attribute = _ATTRIBUTE.match(rest, at)
         if attribute is None:
-            document.fail(node, f"{rest[at:].strip()!r} is no attribute", _HINT)
+            document.fail(node, f"{rest[at:].strip()!r} is not an attribute", _HINT)
         if attribute["name"] in attributes:
             document.fail(node, f"the attribute {attribute['name']!r} stands here twice", "keep one of them")
         attributes[attribute["name"]] = _value(attribute["value"])

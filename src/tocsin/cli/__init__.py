@@ -20,7 +20,22 @@ import tocsin
 from tocsin.errors import StreamError, TocsinError
 from tocsin.spark.session.ending import Ending
 
-COMMANDS = ("init", "run", "detect", "why", "explain", "check", "test", "state", "rules", "bench", "warm")
+COMMANDS = (
+    "init",
+    "run",
+    "detect",
+    "why",
+    "explain",
+    "check",
+    "test",
+    "languages",
+    "state",
+    "rules",
+    "translate",
+    "probe",
+    "bench",
+    "warm",
+)
 _EXAMPLES = """\
 examples:
   tocsin init alerts
@@ -29,8 +44,11 @@ examples:
   tocsin explain '([Door], [Alarm in {Alarm, T1}])_{T1=5min}'
   tocsin check subscriptions.ecl
   tocsin test cases.yaml
+  tocsin languages
   tocsin run pipeline.toml
   tocsin rules add rules Fire '[Smoke];[Heat]'
+  tocsin translate '(a ; b)_5' --from LANGUAGE --to LANGUAGE
+  tocsin probe --language LANGUAGE -- ./detector
   tocsin bench --rows 1000000
   tocsin warm
 
@@ -48,10 +66,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _run(given)
         except KeyboardInterrupt:
-            text, code = ending.told()
+            text, code = ending.outcome()
         except Exception as error:
             if ending.signal is not None:  # what failed had lost its Java
-                text, code = ending.told()
+                text, code = ending.outcome()
             elif isinstance(error, BrokenPipeError):
                 # The reader of our output has closed the pipe, as in `tocsin … | head`.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -49,43 +49,60 @@ def add_parser(subparsers: Any) -> None:
         epilog=_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--rows", type=int, default=1_000_000, metavar="N", help="events; 1000000")
     parser.add_argument(
-        "--keys", type=int, default=10_000, metavar="K", help="keys; 10000. With 1, patterns have no key"
+        "--rows", type=int, default=1_000_000, metavar="N", help="how many events; by default 1000000"
     )
-    parser.add_argument("--seed", type=int, default=SEED, metavar="N", help=f"of the events; {SEED}")
+    parser.add_argument(
+        "--keys",
+        type=int,
+        default=10_000,
+        metavar="K",
+        help="how many keys; by default 10000. With 1, patterns have no key",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=SEED, metavar="N", help=f"the seed of the events; by default {SEED}"
+    )
     parser.add_argument(
         "--types",
         metavar="TYPES",
         help="only these types: ABC (all of them matter), or with weights A=5,B=90,C=5; else A to H, of "
         "which a fifth matters",
     )
-    parser.add_argument("--workloads", metavar="NAME,…", help=f"what to look for; {','.join(USUAL)}")
+    parser.add_argument("--workloads", metavar="NAME,…", help=f"the workloads; by default {','.join(USUAL)}")
     parser.add_argument(
         "--patterns",
         metavar="N,…",
-        help="instead or besides: so many patterns at once, with few matches each",
+        help="workloads of so many patterns at once, with few matches each, instead of the others or besides",
     )
-    parser.add_argument("--engines", metavar="NAME,…", help="what runs them; all that are installed")
-    parser.add_argument("--window", metavar="TIME,…", help="of the workloads, in whole seconds; 1min")
-    parser.add_argument("--cores", metavar="N,…", help="for every engine but tocsin-kernel; all there are")
-    parser.add_argument("--rounds", type=int, metavar="N", help="so many, the first warms up")
+    parser.add_argument("--engines", metavar="NAME,…", help="the engines; by default all that are installed")
+    parser.add_argument(
+        "--window", metavar="TIME,…", help="the window of the workloads, in whole seconds; by default 1min"
+    )
+    parser.add_argument(
+        "--cores", metavar="N,…", help="how many cores, for every engine but tocsin-kernel; by default all"
+    )
+    parser.add_argument("--rounds", type=int, metavar="N", help="how many rounds; the first one warms up")
     parser.add_argument(
         "--seconds",
         type=float,
         metavar="S",
-        help="more rounds until they took as long; without --rounds 10, and 6 rounds at least",
+        help="repeat rounds until they have taken as long; without --rounds 10, and at least 6 rounds",
     )
     parser.add_argument(
         "--timeout",
         type=float,
         default=1_800,
         metavar="S",
-        help="seconds for one engine on one workload; 1800",
+        help="seconds for one engine on one workload; by default 1800",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object a line for each measurement")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="where events are kept; a cache folder")
-    parser.add_argument("--publish", type=Path, metavar="FOLDER", help="add tables and plots to a folder")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per measurement")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="FOLDER",
+        help="where files of events are kept; by default a cache folder",
+    )
+    parser.add_argument("--publish", type=Path, metavar="FOLDER", help="add tables and plots to this folder")
     parser.add_argument(
         "--install-peers", action="store_true", help="install Flink into an environment of its own, and stop"
     )
@@ -126,8 +143,8 @@ def run(options: argparse.Namespace) -> int:
 def _outcome(one: Measurement) -> str:
     if one.seconds is None:
         return f"failed: {one.reason}"
-    told = f"{one.seconds:.3f} s, {short(one.events_per_second)} events/s"
-    return told if one.agrees else f"{told}, but {one.reason}"
+    shown = f"{one.seconds:.3f} s, {short(one.events_per_second)} events/s"
+    return shown if one.agrees else f"{shown}, but {one.reason}"
 
 
 def _print_table(measured: Sequence[Measurement]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tocsin.cli.pattern import BESIDE, add_files_beside, takers_of, together
+from tocsin.cli.arguments.pattern import BESIDE, add_files_beside, takers_of, together
 from tocsin.cli.texts import chosen
 from tocsin.errors import InputError, TocsinError, did_you_mean
 from tocsin.explain import CheckReport

@@ -12,7 +12,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tocsin.cli.pattern import GivenPattern, add_files_beside, add_pattern, given_pattern, together
+from tocsin.cli.arguments.event_file import add_event_file, columns_of, event_file, names_of, time_of
+from tocsin.cli.arguments.pattern import GivenPattern, add_files_beside, add_pattern, given_pattern, together
 from tocsin.compile.family import KnownEvents
 from tocsin.compile.plan_texts import plan_texts
 from tocsin.errors import InputError, TocsinWarning, counted
@@ -48,26 +49,7 @@ def add_parser(subparsers: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_pattern(parser)
-    parser.add_argument(
-        "--from", dest="file", required=True, metavar="FILE", help="a file or folder of events"
-    )
-    parser.add_argument(
-        "--format", help="parquet, csv (with a header) or json (one object a line); else by the ending"
-    )
-    parser.add_argument("--time", metavar="COLUMN", help="the time, or START,END for events that last")
-    parser.add_argument("--time-unit", metavar="UNIT", help="of numeric times since 1970: s, ms, us or ns")
-    parser.add_argument("--type", metavar="COLUMN", help="the column that says what type an event is")
-    parser.add_argument("--event-type", metavar="NAME", help="the type of all events, if no column says it")
-    parser.add_argument(
-        "--key", metavar="COLUMN,…", help="look for the pattern among the events of each key alone"
-    )
-    parser.add_argument("--id", metavar="COLUMN", help="a unique column; it orders events of the same time")
-    parser.add_argument(
-        "--order", metavar="COLUMN", help="orders events of the same time before their ids do"
-    )
-    parser.add_argument(
-        "--source", metavar="COLUMN", help="the device or port an event is from; else `source`"
-    )
+    add_event_file(parser)
     parser.add_argument(
         "--unreadable",
         choices=("fail", "drop"),
@@ -76,7 +58,9 @@ def add_parser(subparsers: Any) -> None:
     )
     add_files_beside(parser)
     parser.add_argument(
-        "--ports", metavar="C.E=SOURCE,…", help="instead: where event E of correlation C comes from"
+        "--ports",
+        metavar="C.E=SOURCE,…",
+        help="the source of event E of correlation C, instead of an assembly",
     )
     parser.add_argument(
         "--limit", type=int, metavar="N", help=f"show the first N matches; {SHOWN} in a table"
@@ -130,33 +114,26 @@ def _detected(given: GivenPattern, options: argparse.Namespace, doing: Activity)
     # Imported here, because it loads Spark.
     from tocsin.runtime.results.match_rows import keys_among
     from tocsin.spark.detect import detect, route
-    from tocsin.spark.events.event_files import file_format, read_file, whole_path
-    from tocsin.spark.options import Columns, Run
+    from tocsin.spark.options import Run
     from tocsin.spark.session.failures import quiet_spark_errors
     from tocsin.spark.session.session import local_session
 
-    path = whole_path(options.file)
-    format = file_format(options.file, options.format)
+    file = event_file(options)
     quiet_spark_errors()
     session = local_session()
     doing.step(f"reading {options.file}")
     doing.follow(session)
-    columns = Columns(options.event_type, options.id, options.source, options.time_unit, order=options.order)
-    asked: list[Any] = [given.text, columns, given.options]
+    events = file.opened(session)
+    run = Run(spark=session if file.format == "parquet" else None, unreadable=options.unreadable)
+    asked: list[Any] = [given.text, columns_of(options), given.options, run]
     named = {
         "language": given.language,
         "matches": options.matches,
         "take": options.take,
-        "time": _time(options.time),
+        "time": time_of(options),
         "type": options.type,
-        "key": _names(options.key),
+        "key": names_of(options.key),
     }
-    events: Any = path
-    if format == "parquet":
-        asked.append(Run(spark=session, unreadable=options.unreadable))
-    else:
-        events = read_file(session, path, format)  # reports what is wrong with the file, if anything
-        asked.append(Run(unreadable=options.unreadable))
     with given.located():
         if options.verbose:
             print(route(events, *asked, **named), file=sys.stderr)
@@ -184,15 +161,6 @@ def _read(given: GivenPattern, options: argparse.Namespace) -> GivenPattern:
     return whole
 
 
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",")]
-
-
-def _time(text: str | None) -> str | list[str] | None:
-    names = _names(text)
-    return names[0] if names and len(names) == 1 else names
-
-
 def _say(count: int, more: bool, words: tuple[str, str]) -> None:
     one, many = words
     if more:
@@ -203,7 +171,7 @@ def _say(count: int, more: bool, words: tuple[str, str]) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it: times in ISO 8601, maps as objects."""
+    """Convert a value to JSON: times in ISO 8601, maps as objects."""
     match value:
         case datetime():
             return value.isoformat()

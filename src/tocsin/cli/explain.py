@@ -7,12 +7,20 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tocsin.cli.pattern import BESIDE, add_files_beside, add_pattern, given_pattern
+from tocsin.cli.arguments.event_file import (
+    add_event_file,
+    columns_of,
+    event_file,
+    names_of,
+    refuse_without_file,
+    time_of,
+)
+from tocsin.cli.arguments.pattern import BESIDE, GivenPattern, add_files_beside, add_pattern, given_pattern
 from tocsin.cli.texts import read_text, section, write_text
 from tocsin.errors import InputError, PipelineError, PipelineErrors
 from tocsin.events import Catalog, EventType
 from tocsin.explain import Explanation, explain
-from tocsin.explain.contents import Detectors
+from tocsin.explain.contents import Detectors, Route
 from tocsin.explain.drawing import draw
 from tocsin.languages.language import Language
 from tocsin.languages.registry import language
@@ -24,6 +32,7 @@ examples:
   tocsin explain @cold_room.tocsin --schema pipeline.toml --svg cold_room.svg
   tocsin explain 'repeat {push(low) {accumulate {Fuel, Alt}}}' --language ecl --code low.py
   tocsin explain @modal.cor --language ksu --types avionics.idl
+  tocsin explain '[Door];[Alarm]' --from day.parquet --key room     and by which route its events are read
   tocsin explain pipeline.toml              what its subscriptions share
   tocsin explain '[Door];[Alarm]' --json | jq '.sections[].title'
 """
@@ -53,11 +62,16 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--code", type=Path, metavar="FILE", help="write ECL as a Python module of its own")
     add_files_beside(parser)
+    add_event_file(
+        parser, required=False, what="events, to show by which route they would be read; nothing is detected"
+    )
     parser.add_argument("--json", action="store_true", help="print the explanation as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print everything about a pattern."""
+    if options.file is None:
+        refuse_without_file(options)
     if options.pattern.endswith(".toml") and Path(options.pattern).is_file():
         _print(_of_pipeline(options), options)
         return 0
@@ -74,6 +88,8 @@ def run(options: argparse.Namespace) -> int:
             drawing = draw((_title(explanation, one.name), one) for one in explanation.diagrams)
         if options.code is not None:
             code = own.on("code")(own.read(given.text, chosen), f"Subscriptions of {own.title}")
+        if options.file is not None:
+            explanation = explanation.with_route(_route(given, options))
     _print(explanation, options)
     for heading, path, content in (("picture", options.svg, drawing), ("code", options.code, code)):
         if content is not None:
@@ -81,6 +97,32 @@ def run(options: argparse.Namespace) -> int:
             if not options.json:
                 section(heading, str(path))
     return 0
+
+
+def _route(given: GivenPattern, options: argparse.Namespace) -> Route:
+    """Return the route by which the events of a file would reach the pattern."""
+    # Imported here, because only this option needs Spark.
+    from tocsin.spark.detect import route
+    from tocsin.spark.options import Run
+    from tocsin.spark.session.failures import quiet_spark_errors
+    from tocsin.spark.session.session import local_session
+
+    file = event_file(options)
+    quiet_spark_errors()
+    session = local_session()
+    return route(
+        file.opened(session),
+        given.text,
+        columns_of(options),
+        given.options,
+        Run(spark=session if file.format == "parquet" else None),
+        language=given.language,
+        key=names_of(options.key),
+        time=time_of(options),
+        type=options.type,
+        matches=options.matches,
+        take=options.take,
+    ).explained
 
 
 def _print(explanation: Explanation, options: argparse.Namespace) -> None:
@@ -108,8 +150,8 @@ def _title(explanation: Explanation, name: str) -> str:
 
 def _of_pipeline(options: argparse.Namespace) -> Explanation:
     """Explain what the subscriptions of each job of a pipeline share."""
-    for name in (*_FILES, "option", "matches", "take"):
-        if getattr(options, name):
+    for name in (*_FILES, "option", "matches", "take", "from"):
+        if getattr(options, "file" if name == "from" else name):
             hint = "give it with a single pattern"
             raise InputError("bad-option", f"--{name} does not apply to a pipeline", hint=hint)
     # Imported here, because only this needs pipelines, and they load Spark.

@@ -30,7 +30,9 @@ def add_parser(subparsers: Any) -> None:
         epilog=_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to; made if it does not exist")
+    parser.add_argument(
+        "folder", type=Path, metavar="FOLDER", help="the folder to write to; created if it does not exist"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tocsin.cli.pattern import add_pattern, given_pattern
+from tocsin.cli.arguments.pattern import add_pattern, given_pattern
 from tocsin.compile.family import KnownEvents, NamedText
 from tocsin.compile.plan_texts import family_of
 from tocsin.errors import InputError, TocsinError
@@ -20,7 +20,7 @@ from tocsin.runtime.stream.rule_book import Change, Decision, Rule, changed
 from tocsin.spark.rules.folder import Query, check_language, read_changes, read_query, write_change
 
 _HELP = """\
-FOLDER is what the query was told to watch: tocsin.detect(…, tocsin.Rules(FOLDER)). A change is checked against the columns
+FOLDER is the folder that the query watches: tocsin.detect(…, tocsin.Rules(FOLDER)). A change is checked against the columns
 and the language of that query, and against the rules in the folder, before it is written. The query checks it once
 more; --checkpoint shows what it said.
 
@@ -44,7 +44,7 @@ def add_parser(subparsers: Any) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
     for action, what in (
         ("add", "add a rule"),
-        ("replace", "put another rule in place of one; it starts afresh"),
+        ("replace", "put another rule in place of one; it starts from scratch"),
         ("remove", "remove a rule"),
     ):
         own = actions.add_parser(action, help=what, description=f"{what[0].upper()}{what[1:]}.")
@@ -92,11 +92,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _metadata(path: Path) -> dict[str, Any]:
-    """What a rule file says of its rule besides the pattern."""
+    """Return the metadata of a rule file's rule."""
     rule = read_rule(path)
     for key in ("key", "attributes"):
         if key in rule.settings:
-            message = f"{path} says the {key} of its rule, and all rules of a stream have those of the query"
+            message = f"{path} says the {key} of its rule, but all rules of a stream share those of the query"
             raise InputError("bad-option", message, hint=f"leave {key} out")
     known = rule.metadata
     quiet = parse_duration(rule.settings.get("quiet", ""))

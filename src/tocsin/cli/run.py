@@ -41,8 +41,15 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("file", type=Path, metavar="FILE", help="the pipeline, a TOML file")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     parser.add_argument("--json", action="store_true", help="give the result as JSON")
+    parser.add_argument(
+        "--verbose",
+        action="store_true",
+        help="say by which route the events of each subscription were read, and why by no faster one",
+    )
     parser.add_argument("--check", action="store_true", help="only check the file; Spark is not started")
-    parser.add_argument("--once", action="store_true", help="of a stream, use what is there now, and end")
+    parser.add_argument(
+        "--once", action="store_true", help="of a stream, process what is there now, and stop"
+    )
     parser.add_argument(
         "--log", type=Path, metavar="FILE", help="of a stream, add a line for each micro-batch"
     )
@@ -114,6 +121,8 @@ def run(options: argparse.Namespace) -> int:
     if not options.quiet and sys.stderr.isatty():
         print(file=sys.stderr)
     print(json.dumps(report.as_dict(), indent=2) if options.json else report)
+    if options.verbose:
+        print(report.shown_routes(), file=sys.stderr)
     return 0
 
 

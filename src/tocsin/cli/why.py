@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tocsin.cli.pattern import add_files_beside, add_pattern, given_pattern
+from tocsin.cli.arguments.event_file import add_event_file, columns_of, event_file, names_of, time_of
+from tocsin.cli.arguments.pattern import add_files_beside, add_pattern, given_pattern
 from tocsin.cli.texts import write_text
 
 _HELP = """\
@@ -33,24 +34,8 @@ def add_parser(subparsers: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_pattern(parser)
-    parser.add_argument(
-        "--from",
-        dest="file",
-        required=True,
-        metavar="FILE",
-        help="a file or folder of events, or the checkpoint of a stream",
-    )
-    parser.add_argument("--format", help="parquet, csv (with a header) or json (one object a line)")
-    parser.add_argument("--time", metavar="COLUMN", help="the time, or START,END for events that last")
-    parser.add_argument("--time-unit", metavar="UNIT", help="of numeric times since 1970: s, ms, us or ns")
-    parser.add_argument("--type", metavar="COLUMN", help="the column that says what type an event is")
-    parser.add_argument("--event-type", metavar="NAME", help="the type of all events, if no column says it")
-    parser.add_argument("--key", metavar="COLUMN,…", help="the key that the pattern is matched within")
+    add_event_file(parser, what="a file or folder of events, or the checkpoint of a stream")
     parser.add_argument("--key-value", metavar="VALUE,…", help="the key to look at")
-    parser.add_argument("--id", metavar="COLUMN", help="a unique column; it orders events of the same time")
-    parser.add_argument(
-        "--source", metavar="COLUMN", help="the device or port an event is from; else `source`"
-    )
     parser.add_argument("--at", metavar="TIME", help="the moment to look at; else that of the last event")
     parser.add_argument("--since", metavar="TIME", help="leave out what ended before")
     parser.add_argument("--until", metavar="TIME", help="leave out what ended after")
@@ -64,8 +49,6 @@ def run(options: argparse.Namespace) -> int:
     given = given_pattern(options)
     given.check()
     # Imported here, because they load Spark.
-    from tocsin.spark.events.event_files import file_format, read_file, whole_path
-    from tocsin.spark.options import Columns
     from tocsin.spark.session.failures import quiet_spark_errors
     from tocsin.spark.session.session import local_session
     from tocsin.spark.why import why
@@ -74,15 +57,15 @@ def run(options: argparse.Namespace) -> int:
     quiet_spark_errors()
     events: Any = options.file
     if not is_checkpoint(options.file):
-        format = file_format(options.file, options.format)
-        events = read_file(local_session(), whole_path(options.file), format)
-    key = _names(options.key)
-    value = _names(options.key_value)
+        file = event_file(options)
+        events = file.opened(local_session())
+    key = names_of(options.key)
+    value = names_of(options.key_value)
     with given.located():
         account = why(
             events,
             given.text,
-            Columns(options.event_type, options.id, options.source, options.time_unit),
+            columns_of(options),
             given.options,
             key_value=None if value is None else value[0] if key and len(key) == 1 else tuple(value),
             at=options.at,
@@ -90,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
             until=options.until,
             language=given.language,
             key=key,
-            time=_time(options.time),
+            time=time_of(options),
             type=options.type,
             matches=options.matches,
             take=options.take,
@@ -99,12 +82,3 @@ def run(options: argparse.Namespace) -> int:
         write_text(options.html, account._repr_html_())
     print(json.dumps(account.to_dict(), indent=2, default=str) if options.json else account)
     return 0
-
-
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",")]
-
-
-def _time(text: str | None) -> str | list[str] | None:
-    names = _names(text)
-    return names[0] if names and len(names) == 1 else names

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tocsin.algebra.pairs.check import check
-from tocsin.algebra.pairs.expression import Composition, Expression, walk
+from tocsin.algebra.pairs.expression import Chain, Composition, During, Each, Expression, Several, walk
 from tocsin.algebra.pairs.parameters import Views
 from tocsin.algebra.pairs.profile import Notify, Profile
 from tocsin.algebra.pairs.warnings import warnings as warnings_of
@@ -15,6 +15,13 @@ from tocsin.compile.family import Family, KnownEvents, NamedText
 from tocsin.errors import PatternError, PatternErrors
 from tocsin.events import Catalog
 from tocsin.languages.language import Context
+
+_NOT_YET = {
+    Several: "so many of several events",
+    Chain: "a chain that commits to the first of each",
+    During: "an interval of observation",
+    Each: "an expression for each value of an attribute",
+}
 
 
 def read(texts: Sequence[NamedText], known: KnownEvents) -> list[Wanted]:
@@ -52,6 +59,16 @@ def _not_on_the_kernel(profile: Profile) -> list[PatternError]:
         )
         for part in _compositions(profile.expression)
         if isinstance(part.how, Views) and part.how.equal
+    ]
+    found += [
+        PatternError(
+            "definitions-only",
+            f"{_NOT_YET[type(part)]} is evaluated by the definitions only, not in tables and streams",
+            part.span,
+            "tocsin.algebra.pairs.semantics finds its instances in events at hand",
+        )
+        for part in walk(profile.expression)
+        if isinstance(part, Several | Chain | During | Each)
     ]
     if profile.notify != Notify():
         hint = "leave it out, and select among the matches"

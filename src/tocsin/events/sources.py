@@ -50,5 +50,5 @@ class Sources:
         rest = tuple(other for other in self.counted if other != self.check(source))
         if not rest:
             message = f"{source!r} is the only source left to wait for"
-            raise InputError("no-sources", message, hint="let time go on instead")
+            raise InputError("no-sources", message, hint="advance time instead")
         self.counted = rest

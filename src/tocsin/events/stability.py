@@ -1,7 +1,7 @@
 """When an event may be used: at once, when nothing earlier can still arrive, or when that is likely enough.
 
 Events of several sources take different routes, so they arrive late and out of order. A policy receives every
-arrival and releases events. It knows nothing of patterns: an item is whatever the caller wants back.
+arrival and releases events. It knows nothing of patterns: an item is any value, which the caller gets back.
 
 >>> waiting = policy("guaranteed", ["door", "thermometer"])
 >>> waiting.arrive("thermometer", "14 degrees", 2, (2,))

@@ -32,7 +32,7 @@ def explain(
     matches: str | None = None,
     take: str | None = None,
 ) -> Explanation:
-    """What a pattern means, how it is detected, and what that costs; raises `PatternErrors` with all mistakes.
+    """Explain a pattern: its meaning, how it is detected, and what that costs; raise `PatternErrors` with all mistakes.
 
     The result prints as text, and a notebook shows it with its automata drawn.
 
@@ -67,7 +67,7 @@ def check(
     options: Mapping[str, object] | object | None = None,
     catalog: Catalog | None = None,
 ) -> CheckReport:
-    """What can be known of a text before it runs; raises `PatternErrors` with all mistakes.
+    """Check a text before it runs, and return a report; raise `PatternErrors` with all mistakes.
 
     >>> import tocsin
     >>> once, both = "push(x) {sequential {a, b}}", "push(x) {accumulate {a, b}}"

@@ -51,7 +51,7 @@ class Examined:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How two of one text stand to each other; the witness is the shortest trace on which they differ."""
+    """The relation between two of one text; the witness is the shortest trace on which they differ."""
 
     kind: Kind
     left: str
@@ -73,7 +73,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The answer to one question about two: whether it holds, the trace that shows where not, and it in words."""
+    """The answer to one question about two: whether it holds, a trace on which it does not, and a sentence."""
 
     question: Asked
     left: str
@@ -83,7 +83,7 @@ class Comparison:
     words: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The comparison as JSON has it."""
+        """The comparison as plain values, for JSON."""
         found: dict[str, Any] = data_of(self)
         return found
 
@@ -93,7 +93,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class NotCompared:
-    """Pairs that were not compared with each other, and why; `names` are those that were not compared at all."""
+    """Pairs that were not compared, and why; `names` are those not compared with anything."""
 
     pairs: int = 0
     reason: str | None = None
@@ -102,7 +102,7 @@ class NotCompared:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What can be known of a text before it runs.
+    """The results of the static checks of a text.
 
     >>> import tocsin
     >>> report = tocsin.check("subscribe S {push(x) {do {a} unless {b}}}", language="ecl")
@@ -132,13 +132,13 @@ class CheckReport:
         }
 
     def in_file(self, file: str | None) -> CheckReport:
-        """The report with the file that the text is from."""
+        """Return the report with the file that the text is from."""
         if file is None:
             return self
         return replace(self, file=file, findings=tuple(one.in_file(file) for one in self.findings))
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON has it."""
+        """The report as plain values, for JSON."""
         return {**data_of(self), "counts": self.counts}
 
     def tables(self) -> Iterator[tuple[str, list[Row]]]:

@@ -1,4 +1,4 @@
-"""Check texts of any language: each by itself, together where something connects them, and two with each other."""
+"""Check texts of any language: each alone, together where something connects them, and in pairs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def checks_of(own: Language) -> FamilyChecks:
 
 
 def link_texts(texts: Sequence[ParsedText]) -> Linked:
-    """The texts in their order, each with what it needs of others of its family, and reports about what connects them."""
+    """Return the texts in order, each with what it needs from others of its family, and reports about their connections."""
     linked, reports = list(texts), list[CheckReport]()
     families = list[FamilyChecks]()
     for text in texts:
@@ -56,10 +56,10 @@ def link_texts(texts: Sequence[ParsedText]) -> Linked:
 
 
 def report_on(text: ParsedText) -> CheckReport:
-    """What can be known of a text before it runs."""
+    """Check a text before it runs, and return the report."""
     return checks_of(text.language).report(text).in_file(text.file)
 
 
 def named_in(text: ParsedText) -> Sequence[Any]:
-    """What of a text can be compared with others, each with its name."""
+    """Return the parts of a text that can be compared with others, by name."""
     return checks_of(text.language).named(text)

@@ -21,7 +21,7 @@ def ask(question: Asked, names: tuple[str, str], texts: Sequence[ParsedText]) ->
 
 
 def _find(name: str, known: Sequence[_Found]) -> _Found:
-    """What a name stands for in one of the texts."""
+    """The part of a text that a name refers to."""
     found = [one for one in known if one[1].name == name]
     if len(found) > 1:
         places = " and ".join(text.place for text, _ in found)

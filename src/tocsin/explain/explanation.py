@@ -24,7 +24,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a pattern means, how it is detected, and what that costs.
+    """The explanation of a pattern: its meaning, how it is detected, and what that costs.
 
     It prints as text, a notebook shows it with its automata drawn, and `to_dict` is the same for programs. Every
     family of languages fills the same kinds of parts.
@@ -58,18 +58,18 @@ class Explanation:
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What is odd about the pattern, though no mistake."""
+        """Warnings: oddities of the pattern that are not mistakes."""
         return tuple(one for findings in self.parts(Findings) for one in findings.findings)
 
     def with_route(self, route: Route) -> Explanation:
-        """The explanation with the route by which events reach the pattern; the warnings stay last."""
+        """Return the explanation with the route by which events reach the pattern; warnings stay last."""
         section = Section("route", route)
         last = [one for one in self.sections if isinstance(one.part, Findings)]
         first = [one for one in self.sections if one not in last]
         return replace(self, sections=(*first, section, *last))
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as JSON has it; the `kind` of a section says which fields its part has."""
+        """The explanation as plain values, for JSON; the `kind` of a section says which fields its part has."""
         return {
             "family": self.family,
             "language": self.language,

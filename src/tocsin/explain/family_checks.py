@@ -1,4 +1,4 @@
-"""What a family does to check texts: the functions that `Language.on("check")` gives, as one value."""
+"""The functions with which a family checks texts, as the value that `Language.on("check")` returns."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tocsin.languages.language import Context, Language
 
 
 class Linked(NamedTuple):
-    """Texts with what they need of each other, and reports about the files that connect them."""
+    """Texts with what they need from each other, and reports about the files that connect them."""
 
     texts: Sequence[ParsedText]
     reports: Sequence[CheckReport] = ()
 
 
 def unlinked(texts: Sequence[ParsedText]) -> Linked:
-    """The texts of a family that need nothing of each other."""
+    """Return the texts unchanged, for a family whose texts do not depend on each other."""
     return Linked(texts)
 
 

@@ -32,7 +32,7 @@ class PlannedJob(Protocol):
 
 
 def explain_jobs(jobs: Iterable[PlannedJob], text: str) -> Explanation:
-    """What the subscriptions of each job share; `text` is that of the pipeline file."""
+    """Explain what the subscriptions of each job share; `text` is that of the pipeline file."""
     sections = [section for job in jobs for section in _sections(job)]
     return Explanation("pipeline", "toml", text, tuple(sections))
 
@@ -46,7 +46,7 @@ def _sections(job: PlannedJob) -> Iterator[Section]:
 
 
 def _sharing(compiled: Compiled) -> Sharing:
-    """How often each part is used, and how often it is there."""
+    """Return how often each part is used, and how many copies of it there are."""
     plan = compiled.plan
     uses = Counter(number for output in plan.outputs for number in output.detectors)
     uses.update(number for detector in plan.detectors for number in detector.inputs)

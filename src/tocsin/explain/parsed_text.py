@@ -1,4 +1,4 @@
-"""A text that was parsed, with all that its explanation and the report about it depend on."""
+"""A parsed text, with everything that its explanation and its report depend on."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ class ParsedText:
 
     @property
     def place(self) -> str:
-        """Where the text is, in messages."""
+        """The place of the text, for messages."""
         return self.name if self.file is None else self.file

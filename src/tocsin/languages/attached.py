@@ -50,7 +50,7 @@ def read_text(path: Path, most: int = MAX_BYTES) -> str:
     except FileNotFoundError:
         raise InputError("no-file", f"there is no file {shortened(path)}") from None
     except UnicodeDecodeError as problem:
-        message = f"{path} is not text in UTF-8: byte {problem.start:,} is none of it"
+        message = f"{path} is not text in UTF-8: byte {problem.start:,} is invalid"
         raise InputError("bad-file", message) from None
     except OSError as problem:
         raise InputError("bad-file", f"{shortened(path)} cannot be read: {problem.strerror}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from tocsin.languages import profiles
 from tocsin.languages.language import Language
 
 CORE = Language(
@@ -104,4 +105,22 @@ META_ENS = Language(
         }
     ),
 )
-LANGUAGES = (CORE, PRETTY, BINDING, ECL, KSU, META_ENS)
+EXML_QL = Language(
+    name="exml-ql",
+    title="EXML-QL",
+    family="blocks",
+    parse="tocsin.languages.exml_ql:read",
+    show="tocsin.languages.exml_ql:show",
+    called="an EXML-QL query",
+    sends=True,
+    selects=False,
+    parts=MappingProxyType(
+        {
+            "block-pattern": "tocsin.languages.exml_ql:parse_pattern",
+            "show-block-pattern": "tocsin.languages.exml_ql:show_pattern",
+            "xml-ql": "tocsin.languages.exml_ql:xml_ql",
+            "xpath": "tocsin.languages.exml_ql:parse_xpath",
+        }
+    ),
+)
+LANGUAGES = (CORE, PRETTY, BINDING, ECL, KSU, EXML_QL, META_ENS, *profiles.languages())

@@ -1,4 +1,4 @@
-"""What the Pygments lexers of all languages share: comments, strings, numbers and durations, words and names.
+"""The rules shared by the Pygments lexers of all languages: comments, strings, numbers and durations, words and names.
 
 A lexer of a language is found by Pygments through the entry point `pygments.lexers`, so nothing here is loaded for detection.
 """

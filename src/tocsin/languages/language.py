@@ -14,11 +14,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tocsin.algebra.tokens.selection import Selection
 from tocsin.errors import InputError, did_you_mean
 from tocsin.events import Catalog
+
+if TYPE_CHECKING:
+    from tocsin.algebra.pairs.groups import Traits
 
 Hook = str | Callable[..., Any]
 # The value of a parsed text of a family, and the options of a language that has none of its own.
@@ -26,12 +29,14 @@ _VALUES = {
     "tokens": "tocsin.algebra.tokens.subscription:Subscription",
     "completion": "tocsin.algebra.completion.expression:Program",
     "correlation": "tocsin.algebra.correlation.expression:Library",
+    "blocks": "tocsin.algebra.blocks.query:Query",
     "pairs": "tocsin.algebra.pairs.profile:Profile",
 }
 _OPTIONS = {
     "tokens": "tocsin.algebra.tokens.subscription:Interpretation",
     "completion": "tocsin.algebra.completion.expression:Interpretation",
     "correlation": "tocsin.algebra.correlation.expression:Interpretation",
+    "blocks": "tocsin.algebra.blocks.query:Interpretation",
     "pairs": "tocsin.algebra.pairs.profile:Interpretation",
 }
 # Where the layers above the languages keep what belongs to a family.
@@ -42,6 +47,15 @@ _FLOORS = {
     "code": "tocsin.automata.{family}.codegen:code_of",
     "cases": "tocsin.cases.{family}.kinds:KINDS",
     "why": "tocsin.why_not.{family}:account_for",
+}
+# What a language cannot do without its part of a floor, as messages say it.
+_DEEDS = {
+    "compile": "detect in tables, streams or a service",
+    "explain": "be explained",
+    "check": "be checked",
+    "code": "be turned into a program of its own",
+    "cases": "be tested with cases",
+    "why": "say why something was not found",
 }
 
 
@@ -60,7 +74,8 @@ class Language:
     Args:
         name: what `language=`, `--language` and pipeline files call it.
         title: what messages call it, as in "ECL has no option …".
-        family: the word of the family of meaning its patterns belong to: `tokens`, `completion`, `correlation`, `pairs`.
+        family: the word of the family of meaning its patterns belong to: `tokens`, `completion`, `correlation`, `pairs` or
+            `blocks`.
         parse: `(text, options, context) -> value`; raises `PatternErrors` with all mistakes.
         show: `(value) -> text`; raises `PatternError` if the language cannot express it.
         endings: of the files that hold its texts, as in `.ecl`.
@@ -72,6 +87,8 @@ class Language:
         called: such a value in words, with its article.
         sends: whether its texts send events of their own; otherwise matches are reported.
         selects: whether `matches` and `take` choose among its matches.
+        traits: the operators of a language of the family `pairs`, its group and its parameters: a `Traits` of
+            `tocsin.algebra.pairs.groups`. Without them nothing is translated into the language.
         parts: parsers and printers of pieces of a text, by name, for those who need them (`part`).
         compile, explain, check, code, cases, why: its parts in the layers above; by default those of its family.
             `explain` is `(ParsedText) -> Explanation` and `check` a `FamilyChecks`, both of `tocsin.explain`; `code` is
@@ -90,6 +107,7 @@ class Language:
     called: str = "a pattern"
     sends: bool = False
     selects: bool = True
+    traits: str | Traits = ""
     parts: Mapping[str, Hook] = field(default_factory=lambda: MappingProxyType({}))
     compile: Hook = ""
     explain: Hook = ""
@@ -160,6 +178,14 @@ class Language:
         found: type = _resolved(self.value or self._of_family(_VALUES, "value"))
         return found
 
+    @property
+    def offered(self) -> Traits | None:
+        """What operators and parameters it has, of a language of the event algebra; None if it does not say."""
+        if isinstance(self.traits, str):
+            found: Traits | None = _loaded(self.traits) if self.traits else None
+            return found
+        return self.traits
+
     def part(self, name: str) -> Any:
         """The parser or printer of a piece of its texts."""
         if name not in self.parts:
@@ -170,8 +196,8 @@ class Language:
     def on(self, floor: str) -> Any:
         """The part of this language in a layer above: `compile`, `explain`, `check`, `code`, `cases` or `why`."""
         if not self.offers(floor):
-            message = f"{self.title} has no {floor!r}, and neither has the family {self.family!r}"
-            raise InputError("not-offered", message, hint=f"let the language give `{floor}` of its own")
+            message = f"{self.title} cannot {_DEEDS[floor]}: neither it nor its family has a part {floor!r}"
+            raise InputError("not-offered", message, hint=f"the page of {self.title} says what it offers")
         return _resolved(self._hook(floor))
 
     def offers(self, floor: str) -> bool:

@@ -184,7 +184,7 @@ def _no_token(text: str, at: int, symbols: Sequence[str], errors: list[PatternEr
     plain = _PLAIN.get(char, "")
     shown = repr(char) if char.isascii() else f"{char!r} (U+{ord(char):04X})"
     hint = f"write {plain}" if plain else None
-    errors.append(PatternError("bad-character", f"{shown} means nothing here", span, hint))
+    errors.append(PatternError("bad-character", f"{shown} cannot stand here", span, hint))
     # Parsing continues as if the plain symbol were there, so that one mistake is not reported as two.
     kind = "name" if is_name(plain) else plain if plain in symbols else "error"
     return Token(kind, plain, plain, span)
@@ -219,6 +219,10 @@ def shortened(text: str) -> str:
     return text if len(text) <= 40 else text[:30] + "…"
 
 
+def _printable(text: str) -> str:
+    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 class Reader:
     """A cursor over the tokens of one text, with the errors found so far.
 
@@ -230,11 +234,12 @@ class Reader:
     def __init__(self, text: str, symbols: Sequence[str], longest: int = MAX_LENGTH) -> None:
         if len(text) > longest:
             size = f"the text has {len(text):,} characters; the limit is {longest:,}"
-            raise PatternErrors([PatternError("too-long", size)])
+            span = Span(_printable(text), longest, len(text))
+            raise PatternErrors([PatternError("too-long", size, span, "split it")])
         if broken := _SURROGATE.search(text):
             # It can be neither printed nor stored, so not even an error could show it.
-            span = Span(_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text), broken.start(), broken.end())
-            message = f"half a character (U+{ord(broken[0]):04X}) means nothing"
+            span = Span(_printable(text), broken.start(), broken.end())
+            message = f"half a character (U+{ord(broken[0]):04X}) cannot be used alone"
             raise PatternErrors([PatternError("bad-character", message, span)])
         self.text = text
         self.errors: list[PatternError] = []

@@ -41,7 +41,7 @@ _RULER = re.compile(r"^---[ \t]*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What people need to know of a rule; it travels with its matches."""
+    """The metadata of a rule, which its matches carry."""
 
     description: str | None = None
     severity: str | None = None
@@ -115,7 +115,7 @@ def split_rule(file: str, whole: str) -> RuleFile:
 
 
 class _Head:
-    """What stands above a pattern; mistakes are collected, so that all are reported."""
+    """Read the header above a pattern; mistakes are collected, so that all are reported."""
 
     def __init__(self, document: Document) -> None:
         self._document = document

@@ -28,7 +28,7 @@ DISJUNCTION, CONJUNCTION, SEQUENCE, SIMULTANEITY = range(4)
 MODE_COLUMNS = 6
 SELECTION, PICK_LOW, PICK_HIGH, CONSUMES, LEAST, MOST = range(6)
 FIRST, LAST, PICK, CUMULATIVE, RESTRICTED, COMBINATIONS, COMBINATIONS_MINIMUM = range(7)
-KEEP, DELETE, REAPPLY = range(3)
+KEEP, DELETE, REAPPLY, OWN = range(4)
 CLASS = 6  # the number of the class of an operand, in the column after its mode
 
 # The lists of a node, from column LIST on: what it delivers now, what waits to be merged, and what it keeps.

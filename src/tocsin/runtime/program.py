@@ -22,7 +22,7 @@ from tocsin.runtime.operators import Operators
 
 Array = np.ndarray[Any, Any]
 
-VERSION = 7
+VERSION = 8
 
 # Rows of `code`: (operation, a, b, c), evaluated on a stack with the truth values below.
 LEAF, COMPARE, BIND, UNIFY, AND, OR, NOT = range(7)

@@ -276,8 +276,10 @@ class Service:
 
     def _check_source(self, source: str | None) -> None:
         if self._sources and source not in self._sources:
-            told = "the event has no source" if source is None else f"the source {source!r} is not declared"
-            raise InputError("unknown-source", told, hint=did_you_mean(source or "", self._sources))
+            message = (
+                "the event has no source" if source is None else f"the source {source!r} is not declared"
+            )
+            raise InputError("unknown-source", message, hint=did_you_mean(source or "", self._sources))
 
     def _heard(self, mode: str, sources: Iterable[str] | None, upstream: Sequence[str]) -> frozenset[str]:
         """The sources a subscription listens to: the requested ones, and the subscriptions it uses."""

@@ -102,7 +102,7 @@ def checked_receiver(every: str | None, capacity: int | None, most: int | None) 
             raise InputError("bad-option", f"{name} cannot be {count!r}", hint="a whole number from 1 on")
         if every is None:
             raise InputError(
-                "bad-option", f"{name} means nothing where no event waits", hint="say every='100ms' as well"
+                "bad-option", f"{name} does not apply where no event waits", hint="say every='100ms' as well"
             )
     if every is None:
         return Receiver()
@@ -161,22 +161,22 @@ def deliver_partition(receiver: Receiver, batches: Iterable[pa.RecordBatch]) -> 
             line.send(Output(number, sent["type"], sent["attributes"], sent["value"], sent["time"]))
         place = batch.schema.get_field_index(_SENT)
         rows = pa.Table.from_batches([batch]).set_column(place, _SENT, pa.array(numbers, pa.int64()))
-        told, waiting = _split(rows if waiting is None else pa.concat_tables([waiting, rows]), line.fates)
-        yield from told.to_batches()
+        decided, waiting = _split(rows if waiting is None else pa.concat_tables([waiting, rows]), line.fates)
+        yield from decided.to_batches()
     if waiting is not None:
         line.close()
-        told, _ = _split(waiting, line.fates)
-        yield from told.to_batches()
+        decided, _ = _split(waiting, line.fates)
+        yield from decided.to_batches()
 
 
 def _split(rows: pa.Table, fates: dict[int, Fate]) -> tuple[pa.Table, pa.Table]:
     """Split rows into those whose fate is known, which is removed from `fates`, and those that still wait."""
     numbers = rows.column(_SENT).to_pylist()
     known = pa.array([number in fates for number in numbers], pa.bool_())
-    told = [fates.pop(number) for number in numbers if number in fates]
-    moments = pa.array([fate.delivered_at for fate in told], pa.int64()).cast(_MOMENT)
+    known = [fates.pop(number) for number in numbers if number in fates]
+    moments = pa.array([fate.delivered_at for fate in known], pa.int64()).cast(_MOMENT)
     done = rows.filter(known).drop_columns(_SENT).append_column("delivered_at", moments)
-    done = done.append_column("lost", pa.array([fate.lost for fate in told], pa.string()))
+    done = done.append_column("lost", pa.array([fate.lost for fate in known], pa.string()))
     # Filtering keeps the number of chunks: without this it would only grow.
     return done, rows.filter(pc.invert(known)).combine_chunks()
 

@@ -20,8 +20,9 @@ from tocsin.errors import InputError
 from tocsin.languages.registry import DEFAULT
 from tocsin.languages.registry import language as language_named
 from tocsin.runtime.results.match_rows import chosen_columns
-from tocsin.spark.batch.route import THE_STREAM, Route, choose
+from tocsin.spark.batch.route import Route, choose, route_of_stream
 from tocsin.spark.compile_patterns import GivenPatterns, Pattern, compile_patterns
+from tocsin.spark.events.arrow_predicates import lookup_if_many
 from tocsin.spark.events.columns import attribute_kinds, event_columns, with_order
 from tocsin.spark.events.doubts import doubts, warn
 from tocsin.spark.events.local_tables import LocalTable, local_table
@@ -120,7 +121,9 @@ def route(
     with for_spark(events, given) as (table, own, _):
         call = _Call(table, _Names(key, time, type), patterns, own)
         _check(call)
-        return THE_STREAM if call.streams else choose(_query(call)).route
+        if not call.streams:
+            return choose(_query(call)).route
+        return route_of_stream(None if given.rules is not None else lookup_if_many(_query(call)))
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -14,15 +14,16 @@ from tocsin.spark.quoting import quoted
 
 _EVENT = ("role", "type", "id", "start", "end")
 _PLACE = "position"
+_COUNTED, _CONSTITUENT = "__position", "__constituent"  # no column of a match is called so
 
 
 def flat(matches: DataFrame) -> DataFrame:
     """Return one row for each event of each match, in a table or a stream.
 
-    Its columns are the id of the match, `pattern`, the key columns and what else a row of matches tells of the rule;
+    Its columns are the id of the match, `pattern`, the key columns and the other columns that describe the rule;
     `position`, the place of the event in the match, from 1; `role`, `type`, `id`, `start` and `end` of the event; and its
     attributes under their own names, which are null for a timer. An attribute that is also a key column comes once;
-    one that clashes with another column gets a `_` appended.
+    what clashes with another column gets a `_` appended: of a key `id`, the id of the event is `id_`.
     """
     if not isinstance(matches, DataFrame):
         message = f"matches cannot be a {type(matches).__module__}.{type(matches).__name__}"
@@ -31,16 +32,21 @@ def flat(matches: DataFrame) -> DataFrame:
         )
     if "constituents" not in matches.columns:
         hint = "take what tocsin.detect returns, with 'constituents' among the reported columns"
-        raise InputError("unknown-column", "these matches do not tell of their events", hint=hint)
+        raise InputError("unknown-column", "these matches do not contain their events", hint=hint)
     own = [name for name in matches.columns if name in ("match_id", "pattern") or name not in MATCH_COLUMNS]
-    opened = matches.select(*map(quoted, own), F.posexplode("constituents").alias(_PLACE, "constituent"))
-    constituent = F.col("constituent")
+    opened = matches.select(*map(quoted, own), F.posexplode("constituents").alias(_COUNTED, _CONSTITUENT))
+    constituent = F.col(_CONSTITUENT)
+    names = {name: f"{name}_" if name in own else name for name in (_PLACE, *_EVENT)}
     attributes = _attributes(matches.schema)
     return opened.select(
         *map(quoted, own),
-        (F.col(_PLACE) + 1).alias(_PLACE),
-        *(constituent.getField(name).alias(name) for name in _EVENT),
-        *_unlike(own, {name: constituent.getField("attributes").getField(name) for name in attributes}),
+        (F.col(_COUNTED) + 1).alias(names[_PLACE]),
+        *(constituent.getField(name).alias(names[name]) for name in _EVENT),
+        *_unlike(
+            own,
+            names.values(),
+            {name: constituent.getField("attributes").getField(name) for name in attributes},
+        ),
     )
 
 
@@ -56,11 +62,12 @@ def _attributes(schema: T.StructType) -> list[str]:
     return carried.names
 
 
-def _unlike(own: Sequence[str], attributes: dict[str, Column]) -> list[Column]:
-    """Return the attributes that are no columns yet, with `_` appended where the name is taken."""
-    taken = {"match_id", "pattern", _PLACE, *_EVENT}
+def _unlike(own: Sequence[str], of_event: Iterable[str], attributes: dict[str, Column]) -> list[Column]:
+    """Return the attributes that are not key columns, with `_` appended where the name is taken."""
+    of_match = {"match_id", "pattern"}
+    taken = of_match | {*of_event}
     return [
         column.alias(f"{name}_" if name in taken else name)
         for name, column in attributes.items()
-        if name not in own or name in taken
+        if name not in own or name in of_match
     ]

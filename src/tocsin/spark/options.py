@@ -168,7 +168,7 @@ def gather(given: Iterable[object]) -> Options:
         if kind is None and (isinstance(one, Mapping) or _is_frozen(one)):
             kind = "language"
         if kind is None:
-            message = f"{type(one).__name__} {one!r} is no option"
+            message = f"{type(one).__name__} {one!r} is not an option"
             raise InputError("unknown-option", message, hint=f"give {_NAMED}")
         if kind in found:
             message = f"there are two values of {type(one).__name__} for the {kind} options"

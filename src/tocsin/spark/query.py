@@ -115,7 +115,7 @@ class Query:
     cut: str | None = None  # `key` or `time`, if the user chose how events are assigned to tasks
     detections: Mapping[str, Detection | None] = field(default_factory=dict)  # by subscription
     all_relevant: bool = False  # whether every row is known to be a relevant event
-    types_seen: Any = None  # collects the types that occur (`events.types_seen`); None if nobody asks
+    types_seen: Any = None  # collects the types that occur (`events.types_seen`); None if they are not needed
 
     @property
     def schema(self) -> T.StructType:

@@ -75,7 +75,7 @@ def sent(matches: DataFrame, table: str) -> DataFrame:
     """
     if "what" not in matches.columns:
         hint = "take what tocsin.detect finds in a language that sends events"
-        raise InputError("unknown-column", "these matches tell of no events that were sent", hint=hint)
+        raise InputError("unknown-column", "these matches contain no events that were sent", hint=hint)
     outputs = matches.schema["output"].dataType if "output" in matches.columns else T.StructType()
     assert isinstance(outputs, T.StructType)
     own = F.col("what") == "push"
@@ -106,29 +106,31 @@ def sent(matches: DataFrame, table: str) -> DataFrame:
 
 
 def with_tables(matches: DataFrame, compiled: Compiled) -> DataFrame:
-    """Return matches that tell `sent` which tables there are, in the metadata of a column."""
+    """Return matches that list their tables for `sent`, in the metadata of a column."""
     if not sends(compiled):
         return matches
     pushed = [emission for emission in _emissions(compiled) if emission.what == "push"]
-    told = {
+    listed = {
         "names": sorted({emission.table for emission in pushed}),
         "forwarded": sorted({emission.table for emission in pushed if emission.forwards is not None}),
     }
-    return matches.withMetadata("what", {_TABLES: told}) if "what" in matches.columns else matches
+    return matches.withMetadata("what", {_TABLES: listed}) if "what" in matches.columns else matches
 
 
-def _check_table(table: str, with_attributes: Sequence[str], told: Mapping[str, list[str]] | None) -> None:
-    """Raise an error if no event can be in a table, as far as the matches tell what is sent."""
-    if told is None or table in with_attributes:
+def _check_table(table: str, with_attributes: Sequence[str], listed: Mapping[str, list[str]] | None) -> None:
+    """Raise an error if no event can be in a table, as far as the matches show what is sent."""
+    if listed is None or table in with_attributes:
         return
-    if table in told["forwarded"]:
+    if table in listed["forwarded"]:
         message = f"the events in the table {table!r} carry no column, so the table does not exist"
         hint = "select them by their type: tocsin.sent(matches, TYPE); or carry columns: tocsin.Columns(attributes=[…])"
         raise InputError("unknown-table", message, hint=hint)
     # Events that are sent on can be selected by their types, which only the events have.
-    if table not in told["names"] and not told["forwarded"]:
+    if table not in listed["names"] and not listed["forwarded"]:
         raise InputError(
-            "unknown-table", f"no event is sent to a table {table!r}", hint=did_you_mean(table, told["names"])
+            "unknown-table",
+            f"no event is sent to a table {table!r}",
+            hint=did_you_mean(table, listed["names"]),
         )
 
 

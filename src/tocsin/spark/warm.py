@@ -34,6 +34,7 @@ _PATTERNS = (
     "([A], [B][C])_{T1=9s} with matches = leftmost",
     "([A], [B(v > 0.5)][C])_{T1=9s} with matches = next",
     "([A], [B][C])_{T1=9s}",
+    "([A], [B];[C])_{T1=9s}",  # whose partial matches can escape the window
     "([A], [B][C])_{T1=9s} with matches = any, take = count",
 )
 _KINDS = {"k": "int", "v": "float"}
@@ -78,8 +79,8 @@ def _readings(path: Path, text: str, key: pa.DataType | None) -> Iterator[tuple[
     columns = EventColumns("type", "", ("time", "time"), None, keys, None, None)
     lookup = arrow_predicates(compiled, catalog, schema, columns)
     assert isinstance(lookup, Lookup), lookup
-    told = match_schema([] if key is None else [pa.field("k", key)], None).serialize().to_pybytes()
-    job = Job(to_bytes(compiled.plan), told, len(keys), MAX_TOKENS)
+    of_matches = match_schema([] if key is None else [pa.field("k", key)], None).serialize().to_pybytes()
+    job = Job(to_bytes(compiled.plan), of_matches, len(keys), MAX_TOKENS)
     query = Query(_Described(schema), columns, compiled, catalog)
     recipe = recipe_for(query, lookup, "UTC")
     groups = groups_of(recipe, [str(path)], schema)

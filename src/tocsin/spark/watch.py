@@ -26,27 +26,27 @@ from tocsin.spark.observe.record import Seen, Watcher, decided, heard_of, moment
 from tocsin.spark.stream.stream_query import OBSERVED
 
 
-def watch(spark: SparkSession, told: Watcher | None = None, *, metrics: int | None = None) -> Watch:
+def watch(spark: SparkSession, watcher: Watcher | None = None, *, metrics: int | None = None) -> Watch:
     """Report each micro-batch of every detecting stream of the session, including those already running.
 
     Args:
-        told: called with the record of each micro-batch, a `tocsin.spark.observe.record.Seen`, in a Spark thread.
+        watcher: called with the record of each micro-batch, a `tocsin.spark.observe.record.Seen`, in a Spark thread.
         metrics: a local port on which to serve the same figures for Prometheus; 0 for any free one.
 
     Returns:
         The watch. It ends with `close()`, or when left as a context manager. `last` holds the latest record of each
         query.
     """
-    return Watch(spark, told, metrics)
+    return Watch(spark, watcher, metrics)
 
 
 class Watch(StreamingQueryListener):
     """Listens to micro-batches. `last` is the latest record of each query, `port` that of the metrics, if served."""
 
-    def __init__(self, spark: SparkSession, told: Watcher | None, metrics: int | None) -> None:
+    def __init__(self, spark: SparkSession, watcher: Watcher | None, metrics: int | None) -> None:
         self.last: dict[str, Seen] = {}
         self.port: int | None = None
-        self._watchers: list[Watcher] = [] if told is None else [told]
+        self._watchers: list[Watcher] = [] if watcher is None else [watcher]
         self._metrics = None if metrics is None else Metrics()
         if self._metrics is not None and metrics is not None:
             self.port = self._metrics.serve(metrics)

@@ -170,13 +170,11 @@ def _events(rows: Sequence[Row], columns: EventColumns, catalog: Catalog | None)
         values = row.asDict(recursive=True)
         if values[_START] is None or values[_END] is None:
             continue
-        types = values.get(columns.type) if columns.type else columns.constant_type
-        listed = types if isinstance(types, list) else [types]
-        known = frozenset(
-            name for one in listed if one for name in (catalog.belongs_to(one) if catalog else (one,))
-        )
-        source = values.get(columns.source) if columns.source else None
-        id = values.get(columns.id) if columns.id else number
+        types = _at(values, columns.type) if columns.type else columns.constant_type
+        listed = [str(one) for one in (types if isinstance(types, list) else [types]) if one is not None]
+        known = frozenset(name for one in listed for name in (catalog.belongs_to(one) if catalog else (one,)))
+        source = _at(values, columns.source) if columns.source else None
+        id = _at(values, columns.id) if columns.id else number
         hidden = {_START, _END, *columns.time, columns.type, columns.id}
         attributes = {
             name: value
@@ -187,6 +185,17 @@ def _events(rows: Sequence[Row], columns: EventColumns, catalog: Catalog | None)
         interval = Interval(values[_START], values[_END])
         found.append(Event(id if isinstance(id, int) else str(id), known, interval, attributes, None, source))
     return found
+
+
+def _at(values: Mapping[str, Any], name: str) -> Any:
+    """The value of a column or, with dots, of a field inside one."""
+    if name in values:
+        return values[name]
+    for place, sign in enumerate(name):
+        inner = values.get(name[:place]) if sign == "." else None
+        if isinstance(inner, dict):
+            return _at(inner, name[place + 1 :])
+    return None
 
 
 def _flat(name: str, value: Any) -> list[tuple[str, Value]]:
@@ -207,5 +216,5 @@ def _moment(given: str | datetime | None) -> int | None:
     found = parse_timestamp(given.isoformat() if isinstance(given, datetime) else given)
     if found is None:
         hint = "an ISO time, such as 2024-01-31T19:00:00Z; without a zone it is UTC"
-        raise InputError("bad-time", f"{given!r} is no time", hint=hint)
+        raise InputError("bad-time", f"{given!r} is not a time", hint=hint)
     return found

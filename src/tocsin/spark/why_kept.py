@@ -90,7 +90,7 @@ def _key_number(state: State, values: list[Any]) -> int | None:
 
 
 def _written(subscriptions: Sequence[Subscription]) -> dict[str, EventSpec]:
-    """What the patterns write of an event, by its name, where they always write the same."""
+    """Return the text that the patterns have for an event, by its name, where it is always the same."""
     found: dict[str, set[EventSpec]] = {}
     for one in subscriptions:
         for pattern in (*(definition.pattern for definition in one.definitions), one.pattern):
@@ -148,7 +148,7 @@ def _waits(
     own: Language,
     written: Mapping[str, EventSpec],
 ) -> tuple[str, ...]:
-    """What a state of a program waits for."""
+    """Describe what a state of a program waits for."""
     program = detector.program
     assert isinstance(program, rt.Program)
     printers = printers_of(own)

@@ -1,4 +1,4 @@
-"""How far partial matches got, as values: what each took, what it waited for, and what ended it."""
+"""Accounts of partial matches as values: what each took, what it waited for, and what ended it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a family is asked: a parsed text and the events of one key, in order, up to a moment."""
+    """The input of a family: a parsed text, and the events of one key in order, up to a moment."""
 
     language: Language
     value: Any
@@ -89,7 +89,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a family answers. `waits_for`: what the first event of a new match would have to be; empty if none can begin.
+    """The answer of a family. `waits_for`: the possible first events of a new match; empty if none can begin.
 
     `notes` say what concerns no single partial match.
     """
@@ -124,7 +124,7 @@ class WhyNot:
         return tuple(one for one in self.attempts if one.outcome == outcome)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as JSON has it; times are ISO 8601, in UTC."""
+        """Everything as plain values, for JSON; times are ISO 8601, in UTC."""
         return {
             "text": self.text,
             "language": self.language,

@@ -161,7 +161,7 @@ def _machine(machine: Machine, show: Show, sent: Callable[[Sequence[Output]], tu
 
 
 def _is_fresh(expression: Expression, state: State) -> bool:
-    """Whether an expression stands at a beginning: of itself, or of another round of what repeats it."""
+    """Whether an expression is at its start, or at the start of another round of a repetition."""
     if isinstance(state, Status):
         return False
     match expression:

@@ -1,4 +1,4 @@
-"""An account as HTML for a notebook: a line for each partial match along the time axis, then the same in words.
+"""An account as HTML for a notebook: a line for each partial match along the time axis, then the account as text.
 
 No scripts, nothing loaded from elsewhere, every text escaped.
 """

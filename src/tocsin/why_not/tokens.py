@@ -26,7 +26,7 @@ _ROOM = 50  # events passed over that a partial match remembers
 
 @dataclass
 class _Log:
-    """What was seen of the tokens of a detector."""
+    """A record of the tokens of a detector."""
 
     ended: list[tuple[Token, Symbol | TimerEvent | None, str]] = field(default_factory=list)
     complete: list[Token] = field(default_factory=list)
@@ -56,7 +56,7 @@ class _WatchedCompleted(Completed):
 
 
 class WatchedDetector(Detector):
-    """A detector of the reference that notes what becomes of its tokens; what it finds is the same."""
+    """A detector of the reference that also records its tokens; it finds the same matches."""
 
     keeper = _WatchedCompleted
 
@@ -201,7 +201,7 @@ def _attempts(
 
 
 def _awaited(at: Alternative, detector: WatchedDetector, printers: Printers) -> tuple[str, ...]:
-    """What a place waits for, in the words of the language."""
+    """Describe what a place waits for, in terms of the language."""
     found: dict[str, None] = {}
     for entry in at.entries:
         for spec in entry.place.domain.taken:
@@ -216,7 +216,7 @@ def _spec_text(spec: EventSpec, printers: Printers) -> str:
 
 
 def _role(name: str) -> str:
-    """A detector inside another has a name that nobody wrote."""
+    """Return the name of a detector; one inside another has a generated name."""
     return "a part of ||" if any(sign in name for sign in "#<>") else name
 
 

@@ -16,7 +16,7 @@ from tocsin.algebra.completion.expression import Accumulate, Expression, Predica
 from tocsin.algebra.completion.fields import Fields
 from tocsin.algebra.completion.output import Constant, Emit
 from tocsin.algebra.predicate import Attribute, Compare, Literal
-from tocsin.automata.completion import alphabet_of, compile_machine, construct, determinise, execute
+from tocsin.automata.completion import alphabet_of, compile_machine, construct, determinise, simulate
 from tocsin.automata.completion import compile as compiled
 from tocsin.automata.completion.table import MAX_CELLS, explore
 from tocsin.errors import LimitError
@@ -63,20 +63,20 @@ def test_a_table_that_fits_is_built_and_any_other_refused(levels: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("levels", [8, 12, 64])
 def test_no_cell_beyond_the_bound_is_worked_out(levels: int) -> None:
-    prepared = execute.prepare(construct(doubled(levels)))
+    prepared = simulate.prepare(construct(doubled(levels)))
     alphabet = alphabet_of(prepared.asked.filters)
-    wanted = [execute.accepted(prepared, symbol) for symbol in alphabet.symbols]
+    wanted = [simulate.accepted(prepared, symbol) for symbol in alphabet.symbols]
     cells = 0
 
     def row(configuration: int) -> list[tuple[int, tuple[Emit, ...]]]:
         nonlocal cells
         cells += len(wanted)
-        possible = execute.enabled(prepared, configuration)
-        return [execute.react(prepared, configuration, possible & them) for them in wanted]
+        possible = simulate.enabled(prepared, configuration)
+        return [simulate.react(prepared, configuration, possible & them) for them in wanted]
 
     def refused() -> bool:
         try:
-            explore(execute.start(prepared), row, lambda at: execute.status(prepared, at), alphabet)
+            explore(simulate.start(prepared), row, lambda at: simulate.status(prepared, at), alphabet)
         except LimitError:
             return True
         return False
@@ -103,13 +103,13 @@ def test_the_attempt_stays_small(levels: int) -> None:
 def test_it_still_runs_and_does_what_the_tree_does(levels: int) -> None:
     expression = doubled(levels)
     machine = construct(expression)
-    prepared, ready = execute.prepare(machine), compile_machine(machine)
+    prepared, ready = simulate.prepare(machine), compile_machine(machine)
     assert any("is run as it is" in note for note in ready.notes) == (levels > 10)
     for seed in range(3):
         trace = random_trace(levels, seed)
         expected = tree.run(expression, trace)
         assert expected.outputs
-        assert execute.run(prepared, trace) == expected
+        assert simulate.run(prepared, trace) == expected
         assert compiled.run(ready, trace) == expected
 
 

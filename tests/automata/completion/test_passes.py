@@ -10,7 +10,7 @@ import pytest
 
 from tocsin.algebra.completion.fields import Fields
 from tocsin.algebra.completion.machine import Machine
-from tocsin.automata.completion import alphabet_of, compile_machine, construct, enumerated, execute, simplify
+from tocsin.automata.completion import alphabet_of, compile_machine, construct, enumerated, simplify, simulate
 from tocsin.automata.completion import compile as compiled
 from tocsin.automata.completion.passes.compose import compose
 from tocsin.automata.completion.passes.decompose import decompose
@@ -144,13 +144,13 @@ def test_subscriptions_that_have_work_in_common_do_it_once() -> None:
 
 
 def test_quench() -> None:
-    prepared = execute.prepare(machine("sequential {a, in (m) do {repeat {b}} in (n) do {c}}"))
-    configuration = execute.start(prepared)
+    prepared = simulate.prepare(machine("sequential {a, in (m) do {repeat {b}} in (n) do {c}}"))
+    configuration = simulate.start(prepared)
     assert show_filter(quench(prepared, configuration)) == "a"
-    configuration, _ = execute.feed(prepared, configuration, {"type": "a"})
+    configuration, _ = simulate.feed(prepared, configuration, {"type": "a"})
     assert show_filter(quench(prepared, configuration)) == "b \\/ n"
-    done = execute.prepare(machine("a"))
-    assert show_filter(quench(done, execute.feed(done, execute.start(done), {"type": "a"})[0])) == "false"
+    done = simulate.prepare(machine("a"))
+    assert show_filter(quench(done, simulate.feed(done, simulate.start(done), {"type": "a"})[0])) == "false"
     assert show_filter(quench_always(prepared)) == "a \\/ b \\/ c \\/ m \\/ n"
 
 
@@ -163,7 +163,7 @@ def test_one_and_true_are_different_events() -> None:
     for text in ("select {<x = 1>, <x = true>}", "select {<x = false>, <x = 0>}"):
         ready = compile_machine(machine(text))
         for value in (1, True, 0, False):
-            expected = execute.run(execute.prepare(machine(text)), [{"x": value}])
+            expected = simulate.run(simulate.prepare(machine(text)), [{"x": value}])
             assert compiled.run(ready, [{"x": value}]) == expected
 
 
@@ -191,7 +191,7 @@ def test_success_goes_first_where_the_parts_are_independent() -> None:
         trans t1: {q} a clear {q} goto {f}; trans t2: {r} b clear {r} goto {s}; }""")
     ready = compile_machine(both)
     assert len(ready.parts) == 2
-    assert compiled.run(ready, letters("ab")) == execute.run(execute.prepare(both), letters("ab"))
+    assert compiled.run(ready, letters("ab")) == simulate.run(simulate.prepare(both), letters("ab"))
     assert compiled.run(ready, letters("ab")).status == "success"
 
 

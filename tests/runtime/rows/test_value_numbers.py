@@ -53,3 +53,22 @@ def test_equal_values_that_are_written_differently_keep_their_form() -> None:
     ]
     ranks = interned.arrays().rank
     assert ranks[0] == ranks[numbers[0]] == ranks[money]
+
+
+def test_whole_numbers_and_floats_are_ranked_exactly_whatever_their_size() -> None:
+    for most in (2**53, 2**53 + 1):
+        interned = Interned()
+        numbers = [interned.number(value) for value in (float(2**53), most, 1.5, 1, float("nan"), -most)]
+        ranks = interned.arrays().rank[numbers]
+        assert bool(ranks[0] == ranks[1]) is (most == 2**53)
+        assert [int(place) for place in ranks.argsort(kind="stable")] == [5, 3, 2, 0, 1, 4]
+
+
+def test_ranks_are_found_once_for_all_detectors_and_again_when_values_are_added() -> None:
+    interned = Interned()
+    interned.column(pa.array([3.0, 1.0]))
+    once = interned.arrays()
+    assert interned.arrays() is once
+    interned.number(2)
+    assert list(interned.arrays().rank) == [2, 0, 1]
+    assert list(once.rank) == [1, 0]

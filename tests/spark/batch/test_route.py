@@ -58,7 +58,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file whose row groups do not lie in the order of time."""
+    """A file whose row groups are not in the order of time."""
     events = table()
     order = list(range(events.num_rows))
     random.Random(1).shuffle(order)
@@ -81,7 +81,7 @@ def test_a_table_goes_by_key_by_time_or_to_one_task(frame: DataFrame) -> None:
     assert by_key.name == BY_KEY
     assert by_key.why_not(PARQUET) == "the table is more than a scan of Parquet files: LogicalRDD"
     assert by_key.why_not(PARTITIONED) == "the table is not repartitioned by the key alone"
-    assert by_key.why_not(LOOK_UP) == "Spark answers so few predicates itself, which is faster"
+    assert by_key.why_not(LOOK_UP) == "Spark evaluates so few predicates faster itself"
     assert "unless cut='time'" in str(by_key.why_not(BY_TIME))
     assert str(by_key).splitlines()[0] == "by key: events travel to the tasks of their keys"
     by_time = tocsin.route(frame, WINDOW)
@@ -113,9 +113,18 @@ def test_rows_that_are_together_are_not_moved_and_a_stream_is_a_stream(
     assert tocsin.route(placed, WINDOW, key="k").name == PARTITIONED
     assert tocsin.route(placed, MANY, key="k").name == PARTITIONED
     by_time = tocsin.route(placed, WINDOW, tocsin.Run(cut="time"), key="k")
-    assert by_time.why_not(PARTITIONED) == "cut='time' deals events to tasks by time"
+    assert by_time.why_not(PARTITIONED) == "cut='time' assigns events to tasks by time"
     stream = spark.readStream.schema(frame.schema).parquet(str(path.parent))
-    assert tocsin.route(stream, WINDOW, key="k").name == STREAM
+    few, many = tocsin.route(stream, WINDOW, key="k"), tocsin.route(stream, MANY, key="k")
+    assert few.name == many.name == STREAM
+    assert few.why_not(LOOK_UP) == "Spark evaluates so few predicates faster itself"
+    assert many.why_not(LOOK_UP) is None
+    assert many.summary.endswith("; predicates are looked up by Python workers")
+    assert "have to meet the state of their key" in str(many.why_not(CHUNKS))
+    assert str(few).count("\n") == 2  # routes that do not apply for one reason share a line
+    assert few.explained.not_taken == dict(few.refused)
+    rules = tocsin.Rules(path.parent / "rules")
+    assert "the rules in force are looked up" in tocsin.route(stream, {}, rules, key="k").summary
 
 
 def test_many_predicates_are_looked_up_if_they_have_a_form_for_it(frame: DataFrame) -> None:

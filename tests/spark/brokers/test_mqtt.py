@@ -125,7 +125,7 @@ def test_passwords_and_certificates(spark: SparkSession, certificates: Certifica
         assert run_available(messages, tmp_path) == [5]
         wrong = server_of(broker, Access(user="tocsin", password="guess", ca=str(certificates.ca)))
         assert failure(stream_mqtt(spark, wrong, wanted(tmp_path / "a")), tmp_path / "a") == (
-            f"broker-refused: MQTT at 127.0.0.1:{broker.port} refuses us: Not authorized\n"
+            f"broker-refused: MQTT at 127.0.0.1:{broker.port} refuses the connection: Not authorized\n"
             "hint: check user, password or token, and what they may read and write"
         )
         stranger = server_of(

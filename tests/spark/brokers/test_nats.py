@@ -159,7 +159,7 @@ def test_passwords_and_certificates(spark: SparkSession, certificates: Certifica
         assert read_nats(spark, server, NatsInput("DOORS")).count() == 5
         wrong = server_of(broker, Access(user="tocsin", password="guess", ca=str(certificates.ca)))
         assert failure(stream_nats(spark, wrong, NatsInput("DOORS")), tmp_path / "a") == (
-            f"broker-refused: NATS at nats://127.0.0.1:{broker.port} refuses us: nats: 'Authorization Violation'\n"
+            f"broker-refused: NATS at nats://127.0.0.1:{broker.port} refuses the connection: nats: 'Authorization Violation'\n"
             "hint: check user, password or token, and what they may read and write"
         )
         stranger = server_of(

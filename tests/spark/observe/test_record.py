@@ -154,7 +154,7 @@ def test_ten_thousand_malformed_lines_are_dead_letters_and_the_stream_goes_on(ra
     }
     assert ran.report.matches == {"Through": 1, "Opened": 1}
     assert ran.report.reasons == {
-        "it is more than 1d ahead of the clock": 1,
+        "it is more than 1d ahead of wall-clock time": 1,
         "it is not one JSON object": MALFORMED,
     }
     letters = rows(ran.folder / "dead")

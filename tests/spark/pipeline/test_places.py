@@ -102,7 +102,9 @@ def test_very_many_choices_stand_for_all_that_is_below(folder: Path) -> None:
         ("source", "x" * 300),
         ("source", "x/" * 3000),
         ("sink", "a\\u0000b"),
+        ("source", "]" * 5000),
         ("sink", "y" * 300),
+        ("sink", "[" * 300),
         ("sink", "file://elsewhere/x"),
         ("sink", "y/" * 2100),
     ],
@@ -116,6 +118,30 @@ def test_a_path_that_no_file_can_have_is_a_mistake_with_its_line(folder: Path, k
     assert error.code == "bad-path"
     assert error.span is not None
     assert error.span.line_column[0] == (4 if key == "source" else 14)
+
+
+@pytest.mark.parametrize(
+    "more", ['[stream]\ncheckpoint = "{}"\n', '[stream]\ncheckpoint = "c"\nrules = "{}"\n']
+)
+def test_so_are_those_of_a_stream(folder: Path, more: str) -> None:
+    (folder / "in").mkdir()
+    text = PIPELINE.format(source='in"\nstream = true #"', sink="out") + more.format("[" * 300)
+    (folder / "pipeline.toml").write_text(text)
+    with pytest.raises(PipelineErrors) as wrong:
+        read_pipeline(folder / "pipeline.toml")
+    assert [error.code for error in wrong.value.errors] == ["bad-path"]
+
+
+@pytest.mark.parametrize("key", ["password_file", "ca"])
+@pytest.mark.parametrize("path", ["[" * 300, "a\\u0000b"])
+def test_so_are_those_of_a_broker(folder: Path, key: str, path: str) -> None:
+    source = f'format = "nats"\nservers = "nats://h:1"\ntopics = "t"\njetstream = "J"\nusername = "u"\n{key} = "{path}"\n'
+    text = PIPELINE.format(source="x", sink="out").replace('format = "jsonl"\npath = "x"\n', source)
+    assert key in text
+    (folder / "pipeline.toml").write_text(text + '[stream]\ncheckpoint = "c"\n')
+    with pytest.raises(PipelineErrors) as wrong:
+        read_pipeline(folder / "pipeline.toml")
+    assert "bad-path" in [error.code for error in wrong.value.errors]
 
 
 def test_the_name_of_a_subscription_is_the_name_of_a_folder(folder: Path) -> None:

@@ -98,7 +98,7 @@ def test_one_wrong_clock_does_not_make_all_other_events_late(spark: SparkSession
     )
     told = run(detected(spark, tmp_path, "[A];[B]", delay="2s", late="keep"), tmp_path)
     assert {batch: short(rows) for batch, rows in told.items() if rows} == {
-        1: [f"{id} (it is more than 1d ahead of the clock)" for id in (2, 3)],
+        1: [f"{id} (it is more than 1d ahead of wall-clock time)" for id in (2, 3)],
         2: ["1 4"],
         3: [f"6 (everything up to {shown(now + 8)} was decided)"],
     }
@@ -121,7 +121,7 @@ def test_a_micro_batch_that_is_run_again_goes_by_the_clock_of_its_first_run(
         path.unlink()
     again = {batch: short(rows) for batch, rows in run(found, tmp_path).items()}
     assert first == {0: ["1"], 1: []}
-    assert again == {0: ["1 (it is more than 0s ahead of the clock)"], 1: []}
+    assert again == {0: ["1 (it is more than 0s ahead of wall-clock time)"], 1: []}
 
 
 def test_an_event_ahead_stops_a_query_that_keeps_no_late_ones(spark: SparkSession, tmp_path: Path) -> None:
@@ -131,8 +131,8 @@ def test_an_event_ahead_stops_a_query_that_keeps_no_late_ones(spark: SparkSessio
     with pytest.raises(StreamingQueryException) as stopped:
         run(detected(spark, tmp_path, "[A]", ahead="30d"), tmp_path)
     assert explain_failure(stopped.value).splitlines() == [
-        "event-ahead: event 1 of type A ends at 2100-01-01T00:00:00.000000Z, which is more than 30d ahead of the clock",
-        "hint: see to the clock of its source, allow more with ahead='30d' or ahead='any', "
+        "event-ahead: event 1 of type A ends at 2100-01-01T00:00:00.000000Z, which is more than 30d ahead of wall-clock time",
+        "hint: check the clock of its source, allow more with ahead='30d' or ahead='any', "
         "or say what becomes of such events: late='keep' or late='drop'",
     ]
     (told,) = run(

@@ -26,7 +26,8 @@ from tocsin.errors import InputError, Span, did_you_mean
 
 Outcome = OneOf["success", "failure"]
 
-# Limits on the nesting and the parts of an expression with its definitions expanded.
+# Limits on the characters of a text, and on the nesting and the parts of an expression with its definitions expanded.
+MAX_LENGTH = 50_000
 MAX_DEPTH = 100
 MAX_SIZE = 20_000
 

@@ -77,7 +77,7 @@ def check_filter(branches: Branches, parameters: Iterable[Parameter] = ()) -> Er
                 "shared-name",
                 f"label and parameter share the name {part.label}",
                 part.span,
-                "rename the label: a reader could not tell which of the two is meant",
+                "rename the label, so that readers know which of the two is meant",
             )
 
 

@@ -20,7 +20,7 @@ x is a name or a new event of constants.
 **Why not more.** A filter sees the port of an event and nothing else, so there are no other predicates. It is
 complete or not, and cannot fail: so `fail`, `select*`, `persist`, `loop` and a do-unless that is not started
 again have no counterpart. It sends events only when a whole branch triggers, so nothing is pushed inside φ;
-and what it sends on it names, so `push(*)`, which sends whatever came last, has none either. It does not
+and what it sends on it names, so `push(*)`, which sends the last event of any name, has none either. It does not
 count rounds. Modes inside modes could be put inside each other as labels are; they are left out to keep this
 short.
 

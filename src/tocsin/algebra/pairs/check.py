@@ -15,15 +15,19 @@ from typing import assert_never
 from tocsin.algebra.pairs.expression import (
     After,
     At,
+    Chain,
     Composition,
     Conjunction,
     Disjunction,
+    During,
+    Each,
     Every,
     Expression,
     Framed,
     Negation,
     Primitive,
     Selection,
+    Several,
     Simultaneity,
     Timeframe,
     parts,
@@ -91,6 +95,18 @@ def _check(expression: Expression, catalog: Catalog) -> Errors:
     match expression:
         case Primitive():
             yield from _primitive(expression, catalog)
+        case Several():
+            yield from _timeframe(expression.timeframe, span)
+            yield from _several(expression)
+        case Chain(operands):
+            if len(operands) < 2:
+                yield PatternError("operand-missing", "a chain has two events or more", span)
+        case During(_, since, until):
+            if until < since:
+                yield PatternError("empty-interval", "the interval ends before it starts", span)
+            yield from _no_moment(expression)
+        case Each():
+            yield from _no_moment(expression)
         case At():
             pass
         case After(_, delay):
@@ -233,6 +249,26 @@ def _composition(expression: Composition) -> Errors:
                 yield from _mode(mode, span)
         case _:
             assert_never(expression.how)
+
+
+def _several(expression: Several) -> Errors:
+    number, count, span = len(expression.operands), expression.count, expression.span
+    if not 1 <= count <= number:
+        yield PatternError("bad-count", f"{count} of {number} cannot occur", span, f"from 1 to {number}")
+    if len(expression.how.modes) != number:
+        yield PatternError("modes-missing", f"there are {len(expression.how.modes)} modes for {number}", span)
+    for mode in dict.fromkeys(expression.how.modes):
+        yield from _mode(mode, span)
+
+
+def _no_moment(expression: Expression) -> Errors:
+    """A fixed moment belongs to no part of what is observed."""
+    for part in walk(expression):
+        if isinstance(part, At):
+            hint = "put the moment outside"
+            yield PatternError(
+                "misplaced-moment", "a fixed moment inside an interval or group", part.span, hint
+            )
 
 
 def _mode(mode: Mode, span: Span | None) -> Errors:

@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from tocsin.algebra.pairs.constraints import meets, nothing_between, uninterrupted
-from tocsin.algebra.pairs.expression import Composition, Disjunction, Expression, Negation, Simultaneity
+from tocsin.algebra.pairs.expression import (
+    Composition,
+    Conjunction,
+    Disjunction,
+    Expression,
+    Negation,
+    Several,
+    Simultaneity,
+)
 from tocsin.algebra.pairs.expression import Sequence as Ordered
 from tocsin.algebra.pairs.observation import Instance, Place, compose
 from tocsin.algebra.pairs.parameters import Coupling, Detection, Mode, Views
@@ -32,7 +40,6 @@ class Operands:
 def occurs_at(operator: type[Composition] | type[Negation], *times: int) -> int:
     """When a composite of parts with these times occurs; of a negation, the start and the length of its timeframe.
 
-    >>> from tocsin.algebra.pairs.expression import Conjunction
     >>> occurs_at(Disjunction, 3, 8), occurs_at(Conjunction, 8, 3), occurs_at(Negation, 10, 5)
     (3, 8, 15)
 
@@ -105,6 +112,13 @@ def task_of(expression: Composition, how: Detection, operands: Operands) -> Task
         complete,
         last_only=isinstance(expression, Ordered),
     )
+
+
+def task_of_several(expression: Several, found: tuple[Found, ...]) -> Task:
+    """An operator that needs only some of its operands, as a task: a conjunction of those."""
+    whole = Conjunction(expression.operands, expression.timeframe, expression.how)
+    task = task_of(whole, expression.how, Operands(expression.operands, expression.how.modes, found))
+    return replace(task, count=expression.count)
 
 
 def _each_one(operands: Operands) -> Found:

@@ -11,6 +11,10 @@
 | e^[i]                  | `Selection`                            |
 | (e)_t                  | `Framed`                               |
 | time events            | `At`, `After`, `Every`                 |
+| Any(m, e1, …, en)      | `Several`                              |
+| A.B with two times     | `Chain`                                |
+| E IN [start, end]      | `During`                               |
+| sw, the same workflow  | `Each`                                 |
 
 Each operator says how it is evaluated (`how`): over trace views, or per terminator. What an expression means is in
 `semantics`, its mistakes are found in `check`. Times are whole numbers of one unit; the engines use microseconds.
@@ -25,7 +29,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import assert_never
 
-from tocsin.algebra.pairs.parameters import Evaluation, Pick, Views
+from tocsin.algebra.pairs.parameters import Detection, Evaluation, Pick, Views
 from tocsin.algebra.predicate import Filter
 from tocsin.errors import Span
 
@@ -149,6 +153,48 @@ class Framed:
     span: Span | None = _span()
 
 
+@dataclass(frozen=True, slots=True)
+class Several:
+    """So many of the operands, in any order, at most `timeframe` apart. Sections 3.2: Any."""
+
+    operands: tuple[Expression, ...]
+    count: int
+    timeframe: Timeframe | None
+    how: Detection
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """One event after the other, committed to the first of each: later in time, and in the attribute `by` if it is given.
+
+    What was passed over is not taken up again, and a match drops everything before its end. Section 3.4: Siena.
+    """
+
+    operands: tuple[Primitive, ...]
+    by: str | None = None
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class During:
+    """The body over what is observed from one moment to another, both included."""
+
+    body: Expression
+    since: int
+    until: int
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """The body over the events of each value of an attribute, separately; from the first such event that it looks at."""
+
+    body: Expression
+    by: str
+    span: Span | None = _span()
+
+
 Composition = Disjunction | Conjunction | Sequence | Simultaneity
 Expression = (
     Primitive
@@ -162,6 +208,10 @@ Expression = (
     | Negation
     | Selection
     | Framed
+    | Several
+    | Chain
+    | During
+    | Each
 )
 
 
@@ -170,12 +220,14 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
     match expression:
         case Primitive() | At():
             return ()
-        case After(body) | Negation(body) | Selection(body) | Framed(body):
+        case After(body) | Negation(body) | Selection(body) | Framed(body) | During(body) | Each(body):
             return (body,)
         case Every(_, since, until):
             return (since,) if until is None else (since, until)
-        case Disjunction(operands) | Conjunction(operands) | Simultaneity(operands):
+        case Disjunction(operands) | Conjunction(operands) | Simultaneity(operands) | Several(operands):
             return operands
+        case Chain(primitives):
+            return primitives
         case Sequence(operands, without=without):
             return operands if without is None else (*operands, without)
         case _:
@@ -213,18 +265,20 @@ def with_timeframes(expression: Expression, around: Timeframe | None = None) -> 
         return with_timeframes(part, around if own is None else own)
 
     match expression:
-        case Primitive() | At():
+        case Primitive() | At() | Chain():
             return expression
         case Negation(body, own):
             frame = own if own is not None else around if around is not None else INFINITE
             return replace(expression, body=inside(body, frame), timeframe=frame)
         case Framed(body, own):
             return replace(expression, body=inside(body, own))
-        case After(body) | Selection(body):
+        case After(body) | Selection(body) | During(body) | Each(body):
             return replace(expression, body=inside(body, None))
         case Every(_, since, until):
             stop = None if until is None else inside(until, None)
             return replace(expression, since=inside(since, None), until=stop)
+        case Several(operands, _, own):
+            return replace(expression, operands=tuple(inside(part, own) for part in operands))
         case Disjunction(operands, own) | Conjunction(operands, own) | Simultaneity(operands, own):
             return replace(expression, operands=tuple(inside(part, own) for part in operands))
         case Sequence(operands, own, without=without):

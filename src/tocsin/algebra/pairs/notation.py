@@ -12,14 +12,18 @@ from typing import assert_never
 from tocsin.algebra.pairs.expression import (
     After,
     At,
+    Chain,
     Conjunction,
     Disjunction,
+    During,
+    Each,
     Every,
     Expression,
     Framed,
     Negation,
     Primitive,
     Selection,
+    Several,
     Simultaneity,
     Timeframe,
     Unbounded,
@@ -79,6 +83,16 @@ def show(expression: Expression) -> str:
             return f"{show(body)}[{_pick(pick)}]"
         case Framed(body, timeframe):
             return f"({show(body)}){_timeframe(timeframe)}"
+        case Several(operands, count, timeframe, how):
+            inside = ", ".join([str(count), *(show(operand) for operand in operands)])
+            return f"any({inside}){_timeframe(timeframe)}{{{','.join(_parameters(how))}}}"
+        case Chain(operands, by):
+            inside = " . ".join(show(operand) for operand in operands)
+            return f"({inside})" + (f"{{by={by}}}" if by else "")
+        case During(body, since, until):
+            return f"during({show(body)}, {since}, {until})"
+        case Each(body, by):
+            return f"each({show(body)}, {by})"
         case Disjunction() | Conjunction() | Ordered() | Simultaneity():
             inside = _BETWEEN[type(expression)].join(show(operand) for operand in expression.operands)
             parameters = _parameters(expression.how)

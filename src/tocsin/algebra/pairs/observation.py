@@ -13,8 +13,8 @@ Paper: 004, sections 4.1 and 4.2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from tocsin.errors import InputError
@@ -41,6 +41,8 @@ class Observation:
     events: tuple[Event, ...]
     ticks: tuple[int, ...]
     end: int
+    since: int | None = None  # of a part of an observation, with the numbers of its events
+    numbers: frozenset[int] | None = None
 
     @classmethod
     def of(cls, events: Iterable[Event], ticks: Iterable[int] = (), end: int | None = None) -> Observation:
@@ -55,6 +57,18 @@ class Observation:
                 hint=f"leave the later ones out, or end at {last} or later",
             )
         return cls(in_order, clock, last if end is None else end)
+
+    def placed(self) -> Iterator[tuple[Place, Event]]:
+        """The events with their places; a part of an observation keeps the places of the whole."""
+        for number, event in enumerate(self.events):
+            if self.numbers is None or number in self.numbers:
+                yield (event.interval.end, 0, number), event
+
+    def part(self, events: Iterable[Place], since: int, until: int) -> Observation:
+        """These events, and the clock from one moment to another."""
+        start = since if self.since is None else max(self.since, since)
+        numbers = frozenset(number for time, _, number in events if start <= time <= until)
+        return replace(self, end=min(self.end, until), since=start, numbers=numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +117,7 @@ def tick_instances(observation: Observation) -> list[Instance]:
     return [
         Instance(time, time, ((time, 1, number),), f"tick.{number}")
         for number, time in enumerate(observation.ticks, 1)
+        if time <= observation.end and (observation.since is None or observation.since <= time)
     ]
 
 

@@ -17,14 +17,18 @@ from tocsin.algebra.pairs.expression import (
     INFINITE,
     After,
     At,
+    Chain,
     Conjunction,
     Disjunction,
+    During,
+    Each,
     Every,
     Expression,
     Framed,
     Negation,
     Primitive,
     Selection,
+    Several,
     Simultaneity,
     Timeframe,
 )
@@ -145,6 +149,29 @@ def framed(body: Written, within: float) -> Framed:
     """The body with a timeframe for the negations in it."""
     timeframe = _frame(within)
     return Framed(_read(body), INFINITE if timeframe is None else timeframe)
+
+
+def several(
+    count: int, *operands: Written, within: float | None = None, **given: Unpack[Parameters]
+) -> Several:
+    """So many of the operands, in any order."""
+    how = _detection(len(operands), given)
+    return Several(_all(operands), count, _frame(within), how)
+
+
+def chain(*operands: Primitive | str, by: str | None = None) -> Chain:
+    """One event after the other, each the first that comes, in time and by an attribute."""
+    return Chain(tuple(Primitive(one) if isinstance(one, str) else one for one in operands), by)
+
+
+def during(body: Written, since: int, until: int) -> During:
+    """The body over what is observed in an interval."""
+    return During(_read(body), since, until)
+
+
+def each(body: Written, by: str) -> Each:
+    """The body over the events of each value of an attribute."""
+    return Each(_read(body), by)
 
 
 def choice(which: Choice) -> Pick | Gather:

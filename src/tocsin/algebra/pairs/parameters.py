@@ -11,6 +11,7 @@ available, and may delete some afterwards (Unland/Zimmer, and the consumption mo
 | keep = shared                                   | `Consumption.KEEP`                               |
 | delete = exclusive                              | `Consumption.DELETE`                             |
 | delete & reapply = exclusive parameter          | `Consumption.REAPPLY`                            |
+| Snoop's contexts                                | `Consumption.OWN`                                |
 | parameter selection, delimiter                  | `Mode.selection`, `Mode.delimiter`               |
 | traversal, coupling, concurrency mode           | `Traversal`, `Coupling`, `Concurrency`           |
 
@@ -83,6 +84,7 @@ class Consumption(StrEnum):
     KEEP = "keep"  # nothing
     DELETE = "delete"  # everything up to and including the instance that ended the match
     REAPPLY = "delete_reapply"  # the instances that took part
+    OWN = "own"  # those too, but for this operator alone: operators around it still have them
 
 
 class Gather(StrEnum):
@@ -144,6 +146,7 @@ class Concurrency(StrEnum):
 IMPLIED_CONCURRENCY: dict[Consumption, Concurrency | None] = {
     Consumption.KEEP: Concurrency.OVERLAPPING,
     Consumption.REAPPLY: None,
+    Consumption.OWN: None,
     Consumption.DELETE: Concurrency.NON_OVERLAPPING,
 }
 

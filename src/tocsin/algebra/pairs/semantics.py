@@ -19,23 +19,27 @@ Paper: 004, sections 4.2 and 4.3.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from tocsin.algebra.pairs.composition import Operands, in_order, put_together
+from tocsin.algebra.pairs.composition import Operands, in_order, put_together, task_of_several
 from tocsin.algebra.pairs.expression import (
     INFINITE,
     After,
     At,
+    Chain,
     Composition,
     Conjunction,
     Disjunction,
+    During,
+    Each,
     Every,
     Expression,
     Framed,
     Negation,
     Primitive,
     Selection,
+    Several,
     Simultaneity,
     primitives,
     with_timeframes,
@@ -43,10 +47,11 @@ from tocsin.algebra.pairs.expression import (
 from tocsin.algebra.pairs.expression import Sequence as Ordered
 from tocsin.algebra.pairs.observation import Instance, Observation, Place, compose, tick_instances
 from tocsin.algebra.pairs.parameters import Coupling, Detection, Mode, Views
-from tocsin.algebra.pairs.terminator import Found
+from tocsin.algebra.pairs.terminator import Found, detect
 from tocsin.algebra.pairs.views import one_of
 from tocsin.algebra.predicate import evaluate
 from tocsin.events import Event
+from tocsin.values import Relation, compare, identity
 
 
 def instances(expression: Expression, observation: Observation) -> tuple[Instance, ...]:
@@ -100,6 +105,17 @@ def find(expression: Expression, observation: Observation) -> Found:
             return find(body, observation)
         case Disjunction() | Conjunction() | Ordered() | Simultaneity():
             return _composition(expression, observation)
+        case Several(operands):
+            return detect(task_of_several(expression, tuple(find(o, observation) for o in operands)))
+        case Chain():
+            return Found(tuple(_chain(expression, observation)))
+        case During(body, since, until):
+            everything = (place for place, _ in observation.placed())
+            return find(body, observation.part(everything, since, until))
+        case Each(body):
+            groups = [find(body, part) for part in _groups(expression, observation)]
+            deletions = tuple(deletion for group in groups for deletion in group.deletions)
+            return Found(in_order(i for group in groups for i in group.instances), deletions)
         case _:
             assert_never(expression)
 
@@ -109,10 +125,8 @@ def find(expression: Expression, observation: Observation) -> Found:
 
 def _events(primitive: Primitive, observation: Observation) -> list[Instance]:
     return [
-        Instance(
-            event.interval.end, event.interval.end, ((event.interval.end, 0, number),), event.id, event=event
-        )
-        for number, event in enumerate(observation.events)
+        Instance(place[0], place[0], (place,), event.id, event=event)
+        for place, event in observation.placed()
         if matches_class(primitive, event)
     ]
 
@@ -202,8 +216,52 @@ def _foreign(expression: Composition, observation: Observation) -> tuple[Place, 
     if isinstance(expression.how, Views) or expression.how.coupling is Coupling.NON_CONTINUOUS:
         return ()
     relevant = {i.last for primitive in primitives(expression) for i in _events(primitive, observation)}
-    places = ((event.interval.end, 0, number) for number, event in enumerate(observation.events))
-    return tuple(place for place in places if place not in relevant)
+    return tuple(place for place, _ in observation.placed() if place not in relevant)
+
+
+def _chain(expression: Chain, observation: Observation) -> Iterator[Instance]:
+    """The matches of a chain: each event in turn either goes on with the match that is begun, or is passed over."""
+    begun: tuple[Instance, ...] = ()
+    for place, event in observation.placed():
+        if goes_on(expression, begun, event):
+            begun = (*begun, Instance(place[0], place[0], (place,), event.id, event=event))
+            if len(begun) == len(expression.operands):
+                yield compose(begun, place[0])
+                begun = ()
+
+
+def goes_on(chain: Chain, begun: Sequence[Instance], event: Event) -> bool:
+    """Whether an event is the next one of a chain. An event without the attribute counts by its time alone."""
+    if not matches_class(chain.operands[len(begun)], event):
+        return False
+    if not begun or begun[-1].event is None:
+        return not begun
+    if event.interval.end <= begun[-1].time:
+        return False
+    if chain.by is None:
+        return True
+    one, other = begun[-1].event.attributes.get(chain.by), event.attributes.get(chain.by)
+    return one is None or other is None or compare(other, Relation.GT, one) is True
+
+
+def _groups(expression: Each, observation: Observation) -> Iterator[Observation]:
+    """The part of the observation that belongs to each value of the attribute."""
+    groups: dict[object, list[Place]] = {}
+    for place, event in observation.placed():
+        if looks_at(expression, event):
+            groups.setdefault(group_of(expression, event), []).append(place)
+    for places in groups.values():
+        yield observation.part(places, places[0][0], observation.end)
+
+
+def looks_at(expression: Expression, event: Event) -> bool:
+    """Whether an event belongs to a primitive event of the expression."""
+    return any(matches_class(primitive, event) for primitive in primitives(expression))
+
+
+def group_of(expression: Each, event: Event) -> object:
+    """What events of one group have in common; those without the attribute are a group too."""
+    return identity(event.attributes.get(expression.by))
 
 
 # --- negations that are tested, not awaited ------------------------------------------------------------

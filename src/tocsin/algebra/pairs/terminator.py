@@ -7,7 +7,8 @@ in its mode; all matches it ends are one group. Afterwards each operand deletes 
 - `first` and `last` take the oldest and youngest choice with which the whole match works out (backtracking, as in the
   paper's example of the traversal mode); other selections take what they pick and nothing else.
 - A gathering selection adds instances to the match; they stand in it in the order of the operands.
-- What an operator deletes is gone for the operators around it as well: the history is one (Fig. 5).
+- What an operator deletes is gone for the operators around it as well: the history is one (Fig. 5). Only what the mode `own`
+  deletes is gone for this operator alone.
 
 Paper: 004, sections 2 and 4.1; Part C.5.1 (b).
 """
@@ -15,7 +16,7 @@ Paper: 004, sections 2 and 4.1; Part C.5.1 (b).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import assert_never
 
@@ -27,16 +28,22 @@ Fits = Callable[[Sequence[tuple[Instance, ...] | None]], bool]
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """What a match deleted when it ended at `place`: some instances, or everything up to there."""
+    """What a match deleted when it ended at `place`: some instances, or everything up to there; `own` here alone."""
 
     place: Place
     instances: frozenset[Instance] = frozenset()
     everything: bool = False
+    own: frozenset[Instance] = frozenset()
 
     def covers(self, instance: Instance) -> bool:
         """Whether an instance is deleted; composites that were completed by the same event are not."""
         earlier = instance.last < self.place or (instance.last == self.place and not instance.parts)
-        return instance in self.instances or (self.everything and earlier)
+        return instance in self.instances or instance in self.own or (self.everything and earlier)
+
+    def outside(self) -> Iterator[Deletion]:
+        """The deletion as operators around see it, if they see any of it."""
+        if self.instances or self.everything:
+            yield replace(self, own=frozenset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +62,16 @@ class _Choice:
     listed: tuple[Instance, ...]
 
 
+# One choice for each operand; None for one that is not needed.
+_Solution = tuple[_Choice | None, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """An operator with its operands' instances.
 
     `fits` says whether choices for some operands (None: not chosen yet) can be part of a match; `complete` tests a
-    whole match. `last_only`: only instances of the last operand end a match.
+    whole match. `last_only`: only instances of the last operand end a match. `count`: so many of the operands are enough.
     """
 
     operands: Sequence[Found]
@@ -68,6 +79,7 @@ class Task:
     fits: Fits
     complete: Callable[[Instance], bool]
     last_only: bool
+    count: int | None = None
 
 
 def detect(task: Task) -> Found:
@@ -90,7 +102,7 @@ def detect(task: Task) -> Found:
         ended, deletion = end_matches(task, available, operand, instance)
         matches += ended
         if deletion is not None:
-            deletions.append(deletion)
+            deletions += deletion.outside()
             active.append(deletion)
             available = without_deleted(available, deletion)
         if deletion is None or not deletion.covers(instance):
@@ -111,7 +123,8 @@ def end_matches(
         return [], None
     group = _solutions(task, available, operand, instance)
     matches = [
-        compose([i for choice in solution for i in choice.listed], instance.time) for solution in group
+        compose([i for choice in solution if choice for i in choice.listed], instance.time)
+        for solution in group
     ]
     if not matches:
         return [], None
@@ -121,26 +134,37 @@ def end_matches(
 def _deletion(
     modes: Sequence[Mode],
     available: Sequence[Sequence[Instance]],
-    group: Sequence[Sequence[_Choice]],
+    group: Sequence[_Solution],
     instance: Instance,
 ) -> Deletion | None:
     """What a group deletes: per operand nothing, its participants, or all its instances; if all do the latter, everything."""
     if all(mode.consumption is Consumption.DELETE for mode in modes):
-        took_part = frozenset(i for solution in group for choice in solution for i in choice.listed)
+        took_part = frozenset(i for operand in range(len(modes)) for i in _participants(group, operand))
         return Deletion(instance.last, took_part, everything=True)
     gone: set[Instance] = set()
+    own: set[Instance] = set()
     for operand, mode in enumerate(modes):
         match mode.consumption:
             case Consumption.KEEP:
                 pass
             case Consumption.REAPPLY:
-                gone.update(i for solution in group for i in solution[operand].listed)
+                gone.update(_participants(group, operand))
+            case Consumption.OWN:
+                own.update(_participants(group, operand))
             case Consumption.DELETE:
                 gone.update(available[operand])
-                gone.update(i for solution in group for i in solution[operand].listed)
+                gone.update(_participants(group, operand))
             case _:
                 assert_never(mode.consumption)
-    return Deletion(instance.last, frozenset(gone)) if gone else None
+    return Deletion(instance.last, frozenset(gone), own=frozenset(own)) if gone or own else None
+
+
+def _participants(group: Sequence[_Solution], operand: int) -> Iterator[Instance]:
+    """What an operand contributed to the matches of a group."""
+    for solution in group:
+        choice = solution[operand]
+        if choice is not None:
+            yield from choice.listed
 
 
 # --- choosing the instances of a match ------------------------------------------------------------------
@@ -148,20 +172,37 @@ def _deletion(
 
 def _solutions(
     task: Task, available: Sequence[Sequence[Instance]], operand: int, instance: Instance
-) -> list[tuple[_Choice, ...]]:
+) -> list[_Solution]:
     """Every way to complete a match with the instance as its terminator."""
     mode = task.how.modes[operand]
-    found: list[tuple[_Choice, ...]] = []
+    found: list[_Solution] = []
     others = [number for number in range(len(task.operands)) if number != operand]
     if task.how.traversal is Traversal.RIGHT_TO_LEFT:
         others.reverse()
     for ending in _endings(mode, available[operand], instance):
         chosen = [ending if number == operand else None for number in range(len(task.operands))]
         if task.fits(_needed(chosen)):
-            found += _complete(task, available, others, chosen)
+            for some in _enough(task, available, others):
+                completed = _complete(task, available, some, chosen)
+                found += completed
+                if completed:
+                    break
         if found and _takes_one(mode):
             break
     return found
+
+
+def _enough(
+    task: Task, available: Sequence[Sequence[Instance]], others: Sequence[int]
+) -> Iterator[Sequence[int]]:
+    """The operands that complete a match: all others, or so many as count; those with the preferred instances first."""
+    if task.count is None:
+        yield others
+        return
+    newest = any(mode.selection == LAST for mode in task.how.modes)
+    some = [number for number in others if available[number]]
+    some.sort(key=lambda number: available[number][-1 if newest else 0].order, reverse=newest)
+    yield from combinations(some, task.count - 1)
 
 
 def _complete(
@@ -169,12 +210,11 @@ def _complete(
     available: Sequence[Sequence[Instance]],
     remaining: Sequence[int],
     chosen: Sequence[_Choice | None],
-) -> list[tuple[_Choice, ...]]:
+) -> list[_Solution]:
     """Every way to choose for the remaining operands, in the order in which they choose."""
     if not remaining:
-        whole = tuple(choice for choice in chosen if choice is not None)
-        listed = [i for choice in whole for i in choice.listed]
-        return [whole] if task.complete(compose(listed, max(i.time for i in listed))) else []
+        listed = [i for choice in chosen if choice is not None for i in choice.listed]
+        return [tuple(chosen)] if task.complete(compose(listed, max(i.time for i in listed))) else []
     operand, *rest = remaining
     mode = task.how.modes[operand]
 
@@ -185,7 +225,7 @@ def _complete(
         return task.fits(_needed(with_choice(choice)))
 
     candidates = [i for i in available[operand] if works(_Choice((i,), (i,)))]
-    found: list[tuple[_Choice, ...]] = []
+    found: list[_Solution] = []
     for choice in _choices(mode, candidates, available[operand], task.how.traversal):
         if works(choice):
             found += _complete(task, available, rest, with_choice(choice))

@@ -22,7 +22,7 @@ from tocsin.algebra.predicate import (
     RoleAttribute,
     Unify,
     Variable,
-    questions,
+    leaves,
 )
 from tocsin.algebra.tokens.bounds import MAX_ERRORS
 from tocsin.algebra.tokens.domain import roles_of
@@ -233,7 +233,7 @@ def _check_spec(spec: EventSpec, scope: _Scope) -> None:
 def _check_attributes(
     spec: EventSpec, known: Mapping[str, str], owner: str, scope: _Scope, otherwise: str = ""
 ) -> None:
-    for test in questions(spec.filter):
+    for test in leaves(spec.filter):
         for number, (attribute, other) in enumerate(_sides(test)):
             if isinstance(attribute, Attribute):
                 # A bare word on the right may be a text without its quotes.
@@ -249,7 +249,7 @@ def _check_attributes(
 def _sides(
     test: Compare | IsNull | Like,
 ) -> Iterator[tuple[Attribute | RoleAttribute, Literal | None]]:
-    """The attributes of a question, each with the constant that it is compared with, if any."""
+    """The attributes of a leaf of a filter, each with the constant that it is compared with, if any."""
     match test:
         case Compare(left, _, right):
             yield left, right if isinstance(right, Literal) else None
@@ -367,7 +367,7 @@ def _check_where(subscription: Subscription, scope: _Scope) -> None:
     patterns = [subscription.pattern, *scope.composites.values()]
     roles = {name for pattern in patterns for name in roles_of(pattern)} - scope.defined
     readable = all(atom.accept for pattern in patterns for atom in atoms(pattern))
-    for test in questions(subscription.where):
+    for test in leaves(subscription.where):
         for side, other in _sides(test):
             if not isinstance(side, RoleAttribute):
                 continue

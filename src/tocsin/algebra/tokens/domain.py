@@ -1,4 +1,4 @@
-"""What an atom does with an event: it takes it, it fails on it, or it passes it over.
+"""The domain of an atom: whether it takes an event, fails on it, or ignores it.
 
 The domain of an atom is the events it looks at. Those it takes advance a partial match, the others of the domain end it,
 and an event outside the domain makes no difference. `[A in S]` looks at A and S, and takes A. `[!E in S]` is `[S\\E in S]`:

@@ -67,7 +67,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What to detect, and how."""
+    """A pattern to detect, with its name, its interpretation and the selection of its matches."""
 
     pattern: Pattern
     definitions: tuple[Definition, ...] = ()

@@ -33,10 +33,10 @@ DOORS = (
     "compile",
     "construct",
     "draft",
-    "execute",
     "passes.determinise",
     "passes.minimise",
     "passes.partition",
     "passes.quench",
+    "simulate",
     "table",
 )

@@ -81,13 +81,13 @@ def alphabet_of(
     filters: Iterable[Filter],
     types: Iterable[frozenset[str]] | None = None,
     limit: int = MAX_SYMBOLS,
-    questions: int = MAX_ASKED,
+    most_compared: int = MAX_ASKED,
 ) -> Alphabet:
     """The alphabet of all events that the predicates can tell apart; refuses one of more than `limit` kinds.
 
     Args:
         types: for each type of events, that type and those it is a subtype of; None if types have no subtypes.
-        questions: how many comparisons may be evaluated for that.
+        most_compared: how many comparisons may be evaluated for that.
     """
     asked = predicates(filters)
     own: dict[str, list[Compare]] = {}
@@ -97,11 +97,11 @@ def alphabet_of(
     names = sorted(own, key=lambda name: (name != "type", -len(own[name])))
     types = None if types is None else list(types)
     values = {name: _values(name, own[name], types) for name in names}
-    if sum(len(values[name]) * len(own[name]) for name in names if _ordered(own[name])) > questions:
-        raise _too_long(questions)
+    if sum(len(values[name]) * len(own[name]) for name in names if _ordered(own[name])) > most_compared:
+        raise _too_long(most_compared)
     regions = {name: _regions(name, own[name], values[name]) for name in names}
     found: dict[int, Fields] = {}
-    for satisfied, example in _examples(asked, regions, limit, questions):
+    for satisfied, example in _examples(asked, regions, limit, most_compared):
         found.setdefault(satisfied, example)
         if len(found) > limit:
             raise _too_many(limit)
@@ -112,8 +112,8 @@ def _too_many(limit: int) -> LimitError:
     return LimitError("alphabet-too-large", f"the predicates tell more than {limit:,} kinds of events apart")
 
 
-def _too_long(questions: int) -> LimitError:
-    message = f"it takes more than {questions:,} questions to tell the kinds of events apart"
+def _too_long(most_compared: int) -> LimitError:
+    message = f"it takes more than {most_compared:,} comparisons to tell the kinds of events apart"
     return LimitError("alphabet-too-large", message)
 
 
@@ -122,7 +122,7 @@ _Open = tuple[int, frozenset[str], Filter, int]
 
 
 def _examples(
-    asked: Predicates, regions: Mapping[str, list[Field]], limit: int, questions: int
+    asked: Predicates, regions: Mapping[str, list[Field]], limit: int, most_compared: int
 ) -> Iterator[tuple[int, Fields]]:
     """An example for each combination of regions that can matter, and the predicates it satisfies.
 
@@ -135,7 +135,7 @@ def _examples(
         rest.append((bit, frozenset(c.left.name for c in compared), filter, len(compared)))
     satisfied, undecided = _decided({}, rest)
     pending: list[tuple[dict[str, Field], int, list[_Open], int]] = [({}, satisfied, undecided, 0)]
-    visited = questioned = 0
+    visited = evaluated = 0
     while pending:
         example, satisfied, undecided, place = pending.pop()
         visited += 1
@@ -150,11 +150,11 @@ def _examples(
         name = names[place]
         touched = [one for one in undecided if name in one[1]]
         untouched = [one for one in undecided if name not in one[1]]
-        # The fields of predicates are gathered anew for each example.
-        questioned += sum(len(asks) for _, asks, _, _ in undecided)
-        questioned += sum(size for *_, size in touched) * len(regions[name])
-        if questioned > questions:
-            raise _too_long(questions)
+        # The fields of predicates are collected again for each example.
+        evaluated += sum(len(asks) for _, asks, _, _ in undecided)
+        evaluated += sum(size for *_, size in touched) * len(regions[name])
+        if evaluated > most_compared:
+            raise _too_long(most_compared)
         for value in reversed(regions[name]):
             longer = {**example, name: value}
             true, still = _decided(longer, touched)

@@ -38,9 +38,9 @@ _HEAD = '''\
 Written by Tocsin; it needs Python 3.8 or later and nothing else.
 
 An event is a dict with its fields, `type` among them. `feed(state, event)` gives the state after the event, and
-a list of what it brings: pairs of a consumer and an output. The state is a tuple of whole numbers, `start()`
+a list of its outputs: pairs of a consumer and an output. The state is a tuple of whole numbers, `start()`
 the first one, and `status(state)` says whether the whole is running, or how it completed. Run as a program,
-it reads events from standard input, a JSON object a line, and prints what they bring in the same way.
+it reads events from standard input, a JSON object a line, and prints their outputs in the same way.
 """
 
 '''

@@ -17,15 +17,15 @@ from tocsin.algebra.completion.output import Emit, value_of
 from tocsin.algebra.completion.semantics import Run, Status
 from tocsin.automata.completion.alphabet import alphabet_of
 from tocsin.automata.completion.ask import Predicates, answers, predicates
-from tocsin.automata.completion.execute import Prepared, enabled, prepare, react, users_of
-from tocsin.automata.completion.execute import start as start_of
-from tocsin.automata.completion.execute import status as status_of
 from tocsin.automata.completion.passes.decompose import decompose
 from tocsin.automata.completion.passes.determinise import determinise
 from tocsin.automata.completion.passes.minimise import minimise
 from tocsin.automata.completion.passes.remove_steps import remove_steps
 from tocsin.automata.completion.passes.remove_unreachable import remove_unreachable
 from tocsin.automata.completion.passes.share import share
+from tocsin.automata.completion.simulate import Prepared, enabled, prepare, react, users_of
+from tocsin.automata.completion.simulate import start as start_of
+from tocsin.automata.completion.simulate import status as status_of
 from tocsin.automata.completion.table import MAX_CELLS, Determinised
 from tocsin.errors import LimitError
 

@@ -14,9 +14,9 @@ from tocsin.algebra.completion.output import Constant, Emit, FieldOf, Forward, M
 from tocsin.automata.completion.alphabet import alphabet_of
 from tocsin.automata.completion.compile import simplify
 from tocsin.automata.completion.construct import construct
-from tocsin.automata.completion.execute import Prepared, enabled, prepare, react, start, users_of
 from tocsin.automata.completion.passes.compose import compose
 from tocsin.automata.completion.passes.decompose import decompose
+from tocsin.automata.completion.simulate import Prepared, enabled, prepare, react, start, users_of
 from tocsin.automata.detection_plan import Compiled
 from tocsin.automata.transduce import Draft, Drafts, sharing, transducers
 from tocsin.errors import LimitError
@@ -24,7 +24,7 @@ from tocsin.runtime.kernels.completion.table import EMIT, Action
 from tocsin.runtime.program import Emission
 
 # How many comparisons may be evaluated to find out which kinds of events the tables of a text have.
-MAX_QUESTIONS = 50_000
+MAX_COMPARED = 50_000
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ def ecl_drafts(programs: Mapping[str, Program], types: Iterable[frozenset[str]] 
     known = None if types is None else list(types)
     numbers = {name: number for number, name in enumerate(machines)}
     parts = decompose(whole)
-    questions = max(200, MAX_QUESTIONS * len(programs) // len(parts))
-    drafts = [_draft(part, numbers, known, questions) for part in parts]
+    most_compared = max(200, MAX_COMPARED * len(programs) // len(parts))
+    drafts = [_draft(part, numbers, known, most_compared) for part in parts]
     # A part that never sends anything need not run.
     heard = tuple(draft for draft in drafts if draft.emissions) or tuple(drafts[:1])
     return Drafts(sharing(heard), meanings)
@@ -79,22 +79,22 @@ def announcing(machine: Machine) -> Machine:
         ("failure", machine.failure),
     )
 
-    def told(transition: Transition) -> Transition:
+    def reporting(transition: Transition) -> Transition:
         ends = [
             Emit(Constant(outcome), what=outcome) for outcome, state in outcomes if state in transition.target
         ]
         return replace(transition, outputs=(*transition.outputs, *ends))
 
-    return replace(machine, transitions=tuple(told(transition) for transition in machine.transitions))
+    return replace(machine, transitions=tuple(reporting(transition) for transition in machine.transitions))
 
 
 def _draft(
-    machine: Machine, names: Mapping[str, int], types: list[frozenset[str]] | None, questions: int
+    machine: Machine, names: Mapping[str, int], types: list[frozenset[str]] | None, most_compared: int
 ) -> Draft:
     prepared = prepare(machine)
     emits = tuple(dict.fromkeys(emit for emits in prepared.emits for emit in emits))
     try:
-        kinds = alphabet_of(prepared.asked.filters, types, questions=questions).truths
+        kinds = alphabet_of(prepared.asked.filters, types, most_compared=most_compared).truths
     except LimitError:
         kinds = None
     return Draft(

@@ -33,7 +33,7 @@ from tocsin.algebra.correlation.expression import (
 
 
 class Kind(IntEnum):
-    """What a node requires of its operands."""
+    """The operator of a node: what it requires of its operands."""
 
     PLACE = 0
     ALL = 1

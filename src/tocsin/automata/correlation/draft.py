@@ -26,7 +26,7 @@ from tocsin.runtime.kernels.completion.table import CLEAR, EMIT, FIRST, KEEP, Ac
 from tocsin.runtime.program import Emission
 from tocsin.values import Relation
 
-MAX_TOLD_LABELS = 12
+MAX_REPORTED_LABELS = 12
 _Key = tuple[
     Hashable, ...
 ]  # ("push", branch, statement), ("skipped", event), ("trigger", branch, labels) or ("dead",)
@@ -63,8 +63,8 @@ class CorrelationStepper:
             key = ("push", one.branch, one.statement) if missing is None else ("skipped", missing)
             actions.append((EMIT, self.numbers[key], role))
         for trigger in triggered:
-            told = self.numbers.get(("trigger", trigger.branch, trigger.labels))
-            actions += [] if told is None else [(EMIT, told, role)]
+            emission = self.numbers.get(("trigger", trigger.branch, trigger.labels))
+            actions += [] if emission is None else [(EMIT, emission, role)]
         for trigger in triggered:
             actions += [(CLEAR, register, 0) for register in _registers(self.program, trigger.branch)]
         return _configuration(state), tuple(actions)
@@ -113,7 +113,7 @@ def ksu_drafts(
     types: Types | None,
     ports: Mapping[str, Mapping[str, str]] | None,
     interpretation: Interpretation,
-    told: bool,
+    triggers_reported: bool,
     known: frozenset[str] | None,
 ) -> Drafts:
     """Drafts for correlations by name.
@@ -121,13 +121,13 @@ def ksu_drafts(
     Args:
         ports: for each correlation and each of its events, the source that the event comes from; without them an event
             is known by its type.
-        told: whether triggers are reported in addition to the events pushed.
+        triggers_reported: whether triggers are reported in addition to the events pushed.
         known: the attributes that events can have; None if that is not known.
     """
     drafts, meanings = [], {}
     for number, (name, correlation) in enumerate(correlations.items()):
         bound = (ports or {}).get(correlation.name)
-        drafts.append(_draft(number, correlation, types, bound, interpretation, told, known))
+        drafts.append(_draft(number, correlation, types, bound, interpretation, triggers_reported, known))
         meanings[name] = f"{correlation!r}|{interpretation!r}|{sorted((bound or {}).items())}"
     return Drafts(sharing(drafts), meanings)
 
@@ -138,11 +138,11 @@ def _draft(
     types: Types | None,
     ports: Mapping[str, str] | None,
     interpretation: Interpretation,
-    told: bool,
+    triggers_reported: bool,
     known: frozenset[str] | None,
 ) -> Draft:
     program = compile_correlation(correlation, interpretation, types)
-    emissions = dict(_emissions(program, output, told))
+    emissions = dict(_emissions(program, output, triggers_reported))
     predicates = (*port_filters(correlation, types, ports), *_overwriting(known))
     return Draft(
         CorrelationStepper(program, {key: number for number, key in enumerate(emissions)}),
@@ -174,7 +174,7 @@ def _kinds(parameters: int, predicates: int) -> Iterator[int]:
 
 
 def _emissions(
-    program: Program, output: int, told: bool
+    program: Program, output: int, triggers_reported: bool
 ) -> Iterator[tuple[_Key, tuple[Emission, tuple[int, ...]]]]:
     """The possible emissions of a correlation, with the registers they use."""
     statements = [s for case in program.cases for s in case.body if isinstance(s, Push | PushNew)]
@@ -186,7 +186,7 @@ def _emissions(
             needed = used(statement)
             registers = tuple(_register(program, branch, event) for event in needed)
             yield ("push", branch, statement), (_push(program, statement, needed, output), registers)
-        for labels in _label_sets(program, branch) if told else ():
+        for labels in _label_sets(program, branch) if triggers_reported else ():
             text = ",".join(labels)
             emission = Emission(output, "trigger", f"branch {branch + 1}", text, ("first",), ())
             yield ("trigger", branch, labels), (emission, (_registers(program, branch).start,))
@@ -228,10 +228,10 @@ def _declared_by_subtypes(types: Types | None, name: str | None) -> tuple[tuple[
 def _label_sets(program: Program, branch: int) -> Iterator[tuple[str, ...]]:
     own = {label.number for label in program.branches[branch].labels}
     names = sorted(name for name, number in program.labels.items() if number in own)
-    if len(names) > MAX_TOLD_LABELS:
+    if len(names) > MAX_REPORTED_LABELS:
         raise LimitError(
             "too-many-labels",
-            f"triggers of a branch with {len(names)} labels cannot be told; the limit is {MAX_TOLD_LABELS}",
+            f"triggers of a branch with {len(names)} labels cannot be reported; the limit is {MAX_REPORTED_LABELS}",
             hint="leave out the option triggers",
         )
     for count in range(len(names) + 1):

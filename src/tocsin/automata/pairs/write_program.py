@@ -15,15 +15,19 @@ from tocsin.algebra.pairs.clock import clock, reach
 from tocsin.algebra.pairs.expression import (
     After,
     At,
+    Chain,
     Composition,
     Conjunction,
     Disjunction,
+    During,
+    Each,
     Every,
     Expression,
     Framed,
     Negation,
     Primitive,
     Selection,
+    Several,
     Simultaneity,
     with_timeframes,
 )
@@ -58,7 +62,12 @@ _OPERATORS = {
     Ordered: rt.SEQUENCE,
     Simultaneity: rt.SIMULTANEITY,
 }
-_CONSUMES = {Consumption.KEEP: rt.KEEP, Consumption.DELETE: rt.DELETE, Consumption.REAPPLY: rt.REAPPLY}
+_CONSUMES = {
+    Consumption.KEEP: rt.KEEP,
+    Consumption.DELETE: rt.DELETE,
+    Consumption.REAPPLY: rt.REAPPLY,
+    Consumption.OWN: rt.OWN,
+}
 _GATHERS = {
     Gather.CUMULATIVE: rt.CUMULATIVE,
     Gather.RESTRICTED: rt.RESTRICTED,
@@ -174,6 +183,8 @@ class Writer:
                 return self._expression(body, outermost)
             case Disjunction() | Conjunction() | Ordered() | Simultaneity():
                 return self._composition(expression, outermost)
+            case Several() | Chain() | During() | Each():
+                raise TypeError(f"the kernel has no {type(expression).__name__.lower()}")
             case _:
                 assert_never(expression)
 
@@ -278,7 +289,7 @@ class Writer:
         lists = [
             _DELETION,
             _DELETION,
-            _ONE_INSTANCE,
+            _NUMBERED,
             _NUMBERED,
             *[_ONE_INSTANCE] * (rt.PER_OPERAND * len(read)),
         ]

@@ -83,7 +83,7 @@ class Fragment:
 
 @dataclass
 class Spent:
-    """What the automata of one pattern have cost so far; the composites that it names count as its parts."""
+    """The cost so far of the automata of one pattern, including the composites that it names."""
 
     states: int = 0
     moves: int = 0

@@ -74,7 +74,8 @@ def composite_type(detector: int) -> str:
 
 def composite_detector(name: str) -> int | None:
     """The detector a type stands for, or None for a type of primitive events."""
-    return int(name[1:]) if name.startswith("#") else None
+    number = name.removeprefix("#")
+    return int(number) if name != number and number.isascii() and number.isdigit() else None
 
 
 def plan(subscriptions: Iterable[Subscription], groups: Iterable[int] | None = None) -> Graph:

@@ -1,4 +1,4 @@
-"""Patterns and automata in words: nodes, moves, and what ends a partial match.
+"""Descriptions of patterns and automata: nodes, moves, and what ends a partial match.
 
 The spelling of an event specification depends on the language, so callers pass a function for it.
 """
@@ -76,7 +76,7 @@ def timer_text(timer: Timer) -> str:
 
 
 def atom_text(atom: Atom, spec_text: SpecText) -> str:
-    """What an atom takes."""
+    """The events that an atom takes, as text."""
     named = ", ".join(spec_text(spec) for spec in atom.accept)
     return f"not {named}" if atom.negated else named
 

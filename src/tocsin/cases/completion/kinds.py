@@ -35,7 +35,7 @@ from tocsin.algebra.completion.machine import Machine
 from tocsin.algebra.completion.output import Constant, Emit, value_of
 from tocsin.algebra.completion.semantics import State
 from tocsin.automata.completion import compile as compiled
-from tocsin.automata.completion import execute
+from tocsin.automata.completion import simulate
 from tocsin.automata.completion.alphabet import Alphabet, alphabet_of, enumerated
 from tocsin.automata.completion.construct import construct
 from tocsin.automata.completion.passes.determinise import determinise
@@ -174,11 +174,11 @@ def _quench(case: Case, local: bool) -> Answers:
     expression = expression_of(_own(case), case["expression"])
     wanted: list[Callable[[Fields], bool]] = []
     if local:
-        machine = execute.prepare(construct(expression, _reading(case)))
-        configuration = execute.start(machine)
+        machine = simulate.prepare(construct(expression, _reading(case)))
+        configuration = simulate.start(machine)
         wanted.append(partial(holds, quench(machine, configuration)))
         for event in _events(case):
-            configuration, _ = execute.feed(machine, configuration, event)
+            configuration, _ = simulate.feed(machine, configuration, event)
             wanted.append(partial(holds, quench(machine, configuration)))
     else:
         state = completion_semantics.start(expression)
@@ -208,15 +208,15 @@ _Reactions = list[tuple[list[list[str]], list[str], list[object]]]
 
 
 def _run_compiled(machine: Machine, events: list[Fields]) -> tuple[list[str], _Reactions]:
-    prepared = execute.prepare(machine)
-    configuration = execute.start(prepared)
-    started, reactions = list(execute.states_in(prepared, configuration)), []
+    prepared = simulate.prepare(machine)
+    configuration = simulate.start(prepared)
+    started, reactions = list(simulate.states_in(prepared, configuration)), []
     for event in events:
         masks: list[int] = []
-        configuration, emits = execute.feed(prepared, configuration, event, masks)
-        fired = [[machine.transitions[i].name for i in execute.bits(mask)] for mask in masks]
+        configuration, emits = simulate.feed(prepared, configuration, event, masks)
+        fired = [[machine.transitions[i].name for i in simulate.bits(mask)] for mask in masks]
         values: list[object] = [value_of(emit.output, event) for emit in emits]
-        reactions.append((fired or [[]], list(execute.states_in(prepared, configuration)), values))
+        reactions.append((fired or [[]], list(simulate.states_in(prepared, configuration)), values))
     return started, reactions
 
 

@@ -19,9 +19,9 @@ from tocsin.cases.sent_rows import event_number, sent_part
 from tocsin.values import Value
 
 
-def pushes_part(question: Pushes, number: int) -> Part:
+def pushes_part(request: Pushes, number: int) -> Part:
     """The part of a query that finds what an expression pushes, and whether and when it completes."""
-    expression, trace = question.expression, question.trace
+    expression, trace = request.expression, request.trace
     if any(isinstance(event.get("type"), frozenset) or "timestamp" in event for event in trace):
         raise Skip("the table of a case has one type and its own time for each event")
     asked = {name for filter in filters(expression) for name in attributes(filter)}
@@ -36,8 +36,8 @@ def pushes_part(question: Pushes, number: int) -> Part:
     return sent_part(
         number,
         columns,
-        Program((Subscription(None, expression),), interpretation=question.interpretation),
-        question.language,
+        Program((Subscription(None, expression),), interpretation=request.interpretation),
+        request.language,
         lambda rows: _run_of(expression, columns, rows),
     )
 

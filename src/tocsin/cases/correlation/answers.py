@@ -86,7 +86,7 @@ def payload(written: Any) -> object:
 
 
 def normal(own: Language, key: str, expected: Any) -> object:
-    """What a case expects, normalised for comparison."""
+    """The expected results of a case, normalised for comparison."""
     match key:
         case "outputs":
             return [[at, payload(written)] for at, written in expected]

@@ -162,7 +162,7 @@ def _labelexpr(case: Case, local: bool) -> Answers:
 
 
 def _correlation(case: Case, engine: str) -> Answers | Sends:
-    """What does a correlation send, when does it trigger, and which labels are off in the end?"""
+    """The outputs and triggers of a correlation, and the labels that are off in the end."""
     types = _types(case)
     library: Library = _own(case).read(case["expression"], {"types": types})
     if len(library.correlations) != 1:
@@ -184,7 +184,7 @@ def _outcome(case: Case, engine: str, correlation: Correlation, types: Types | N
 
 
 def _told(case: Case, outcome: Outcome) -> Answers:
-    """All results of a run that a case may expect; a forwarded event is given by its name unless payload matters."""
+    """All results of a run that a case can check; a forwarded event is given by its name unless its payload matters."""
     return {
         "triggers": answers.triggers(case["expect"].get("triggers"), outcome.triggers),
         "outputs": [answers.output(output, by_name=case["kind"] != "payload") for output in outcome.outputs],
@@ -226,7 +226,7 @@ def _handler(answer: Callable[[Case, str], Answers | Sends], *keys: str) -> Hand
             raise CaseError("unknown-engine", f"there is no engine {engine!r}")
         expected = dict(only_keys(case.get("expect"), (*keys, "error"), "expect"))
         if engine in ON_SPARK and expected.pop("aborted_at_end", None) is not None and not expected:
-            raise Skip("a table of outputs does not tell which labels are off")
+            raise Skip("a table of outputs does not show which labels are off")
         if not expected:
             raise CaseError("bad-case", "expect is empty", hint="say what must come out: " + ", ".join(keys))
 

@@ -24,9 +24,9 @@ from tocsin.cases.sent_rows import event_number, sent_part
 from tocsin.values import Value
 
 
-def sends_part(question: Sends, number: int) -> Part:
+def sends_part(request: Sends, number: int) -> Part:
     """The part of a query that finds what a correlation sends, and when it triggers; no row says which labels are off."""
-    correlation, trace = question.correlation, question.trace
+    correlation, trace = request.correlation, request.trace
     named = sorted({name for branch in correlation.branches for name in events(branch)})
     parameters = correlation.parameters or tuple(Parameter("Event", name) for name in named)
     whole = replace(correlation, name=f"{correlation.name or 'C'}_{number}", parameters=parameters)
@@ -41,9 +41,9 @@ def sends_part(question: Sends, number: int) -> Part:
         number,
         columns,
         Library((whole,)),
-        question.language,
+        request.language,
         lambda rows: _outcome_of(trace, rows),
-        {**asdict(question.interpretation), "triggers": "true", "types": question.types},
+        {**asdict(request.interpretation), "triggers": "true", "types": request.types},
         {"ports": {whole.name: {name: name for name in port}}},
     )
 

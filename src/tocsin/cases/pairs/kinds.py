@@ -3,7 +3,9 @@
 | module | kinds | about |
 |---|---|---|
 | `detection` | `algebra`, `consumption`, `coupling`, `concurrency`, `traversal`, `profile` | a trace, on every engine |
-| `definitions` | `renumber`, `timestamp`, `rule`, `post-filter` | the definitions themselves |
+| `definitions` | `renumber`, `timestamp` | the definitions themselves |
+| `survey` | `survey`, `classify` | the languages of twenty systems |
+| `translation` | `transform`, `param-transform`, `notification`, `post-filter`, `samos`, `prolog`, `rule` | translation |
 """
 
 from __future__ import annotations
@@ -11,6 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tocsin.cases.model import Handler
-from tocsin.cases.pairs import definitions, detection
+from tocsin.cases.pairs import definitions, detection, survey, translation
 
-KINDS: Mapping[str, Handler] = {**detection.KINDS, **definitions.KINDS}
+KINDS: Mapping[str, Handler] = {
+    **definitions.KINDS,
+    **survey.SURVEY_KINDS,
+    **translation.KINDS,
+    **detection.KINDS,
+}

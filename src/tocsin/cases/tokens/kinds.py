@@ -105,7 +105,7 @@ def policy(case: Case, engine: str) -> Compared:
 
 
 def parse(case: Case, engine: str) -> Compared:
-    """Whether an expression is refused; how it is printed, and what it is in another language."""
+    """Whether an expression is refused; how it is printed, and its text in another language."""
     family = registry.language(case["language"]).family
     known = ("error", "printed", *(one.name for one in registry.languages() if one.family == family))
     expect = _checked(case, known, _DETECTION, trace=case["kind"], given=case["kind"])
@@ -171,7 +171,7 @@ def automaton(case: Case, engine: str) -> Compared:
 def _state_number(name: object) -> int:
     number = str(name).removeprefix("S")
     if not str(name).startswith("S") or not number.isdigit():
-        raise CaseError("bad-case", f"{name!r} is no state", hint="states are called S0, S1, …")
+        raise CaseError("bad-case", f"{name!r} is not a state", hint="states are called S0, S1, …")
     return int(number)
 
 
@@ -204,7 +204,7 @@ def total(case: Case, engine: str) -> Compared:
     events = []
     for written in given.get("events") or ():
         if not isinstance(written, list) or len(written) != 3:
-            raise CaseError("bad-case", f"{written!r} is no event", hint="[name, [start, end], id]")
+            raise CaseError("bad-case", f"{written!r} is not an event", hint="[name, [start, end], id]")
         name, own, number = written
         events.append((total_order(Event(number, frozenset({str(name)}), trace.interval(own))), name))
     return expect["order"], [name for _, name in sorted(events)]

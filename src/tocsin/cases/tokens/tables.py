@@ -31,20 +31,20 @@ _MOMENT = pa.timestamp("us", tz="UTC")
 _KINDS = {pa.int64(): "int", pa.float64(): "float", pa.string(): "string", pa.bool_(): "bool"}
 
 
-def matches_part(question: Matches, number: int) -> Part:
+def matches_part(request: Matches, number: int) -> Part:
     """The part of a query that finds the matches of a subscription."""
-    subscription, catalog = question.subscription, question.catalog
-    ids = {str(event.id): event.id for event in question.events}
+    subscription, catalog = request.subscription, request.catalog
+    ids = {str(event.id): event.id for event in request.events}
     known = (catalog.closed, catalog.types, [(name, catalog.members(name)) for name in catalog.names])
     return Part(
         name_of(number),
-        numbered(as_table(subscription, question.events), number),
+        numbered(as_table(subscription, request.events), number),
         replace(
             subscription, name=name_of(number), detection=None
         ),  # the table has no arrivals, and no sources
         {START: 1, END: 1},
-        {"time": (START, END), "type": TYPES, "key": (CASE, *question.key)},
-        (question.key, known),
+        {"time": (START, END), "type": TYPES, "key": (CASE, *request.key)},
+        (request.key, known),
         lambda rows: [_found(subscription, row, ids) for row in rows],
         options=(Columns(id=ID), catalog),
         id=ID,

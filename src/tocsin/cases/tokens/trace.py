@@ -40,7 +40,7 @@ def moment(value: object) -> int:
         found = parse_timestamp(value) if found is None else found
     if found is None:
         hint = "a number of seconds, a duration such as 5min, or an ISO time; a millionth of a second at best"
-        raise CaseError("bad-time", f"{value!r} is no time", hint=hint)
+        raise CaseError("bad-time", f"{value!r} is not a time", hint=hint)
     return found
 
 
@@ -58,7 +58,7 @@ def interval(value: object) -> Interval:
     """The interval of one time, or of a start and an end."""
     parts = value if isinstance(value, list) else [value, value]
     if len(parts) != 2:
-        raise CaseError("bad-time", f"{value!r} is no interval", hint="a time, or [start, end]")
+        raise CaseError("bad-time", f"{value!r} is not an interval", hint="a time, or [start, end]")
     start, end = (moment(part) for part in parts)
     if start > end:
         raise CaseError("bad-time", f"{value!r} ends before it starts")
@@ -116,7 +116,7 @@ def event(written: object, number: int, more_keys: Sequence[str] = ()) -> Event:
     types = fields.get("types", fields.get("type"))
     listed = types if isinstance(types, list) else [types]
     if not listed or not all(isinstance(name, str) and name for name in listed):
-        raise CaseError("bad-case", f"{types!r} is no event type, in event {number} of the trace")
+        raise CaseError("bad-case", f"{types!r} is not an event type, in event {number} of the trace")
     own = fields.get("u", number)
     if isinstance(own, bool) or not isinstance(own, int | str):
         raise CaseError("bad-case", f"an event cannot be called {own!r}", hint="a number or a word")

@@ -1,1 +1,1 @@
-"""What a command shows on a terminal while it runs."""
+"""The display of a running command on a terminal."""

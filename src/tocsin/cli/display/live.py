@@ -1,4 +1,4 @@
-"""A stream on a terminal: what it reads, finds and keeps, while it runs."""
+"""The live view of a stream on a terminal: what it reads, finds and keeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command is doing, on a terminal: the steps of a run with their results, or one line that changes."""
+"""The progress of a command on a terminal: the steps of a run with their results, or one line that changes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Steps:
 
 
 class Activity:
-    """The current step of a command, and how far it has got."""
+    """The current step of a command, and its progress."""
 
     def __init__(self, show: Any = None, compiled: Path | None = None) -> None:
         self._show, self._compiled = show, compiled
@@ -73,7 +73,7 @@ class Activity:
         self._tracker: Any = None
 
     def step(self, text: str) -> None:
-        """Say what is being done from now on."""
+        """Set the description of the current step."""
         self._step = text
         self.refresh()
 
@@ -82,7 +82,7 @@ class Activity:
         self._tracker = session.sparkContext.statusTracker()
 
     def refresh(self) -> None:
-        """Look at the work, and show how far it is."""
+        """Update the progress that is shown."""
         if self._show is not None:
             self._show(f"{self._step}{self._tasks()}{self._kernels()}")
 

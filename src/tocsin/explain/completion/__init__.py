@@ -24,7 +24,7 @@ FAMILY = "completion"
 
 
 def explain(parsed: ParsedText) -> Explanation:
-    """What a program means: trees, machines, their sizes after each pass, and the events that can matter."""
+    """Explain a program: trees, machines, their sizes after each pass, and the events that can matter."""
     program: Program = parsed.value
     printers = printers_of(parsed.language)
     text = printers.program(program)

@@ -27,7 +27,7 @@ from tocsin.errors import counted
 from tocsin.explain.completion.wording import Printers
 from tocsin.explain.contents import Diagram, Edge, Node, Tree
 
-# A machine with more transitions is not written out: nobody would read it.
+# A machine with more transitions is not written out: it would be unreadable.
 MAX_SHOWN = 200
 
 

@@ -1,11 +1,11 @@
-"""How large a machine is after each pass, what is left of it to run, and which events can matter to it."""
+"""The size of a machine after each pass, the machine that runs in the end, and the events that can matter to it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from tocsin.algebra.completion.machine import Machine
-from tocsin.automata.completion import determinise, execute, minimise
+from tocsin.automata.completion import determinise, minimise, simulate
 from tocsin.automata.completion.compile import MAX_ARCS, PASSES
 from tocsin.automata.completion.passes.quench import quench, quench_always
 from tocsin.errors import LimitError
@@ -55,7 +55,7 @@ def kernel(name: str, found: Sizes) -> Kernel:
 
 def relevant_events(machine: Machine, printers: Printers) -> Predicates:
     """Quenching: the predicates that an event must satisfy so that it cannot be dropped."""
-    prepared = execute.prepare(machine)
-    at_start = printers.filter(quench(prepared, execute.start(prepared)))
+    prepared = simulate.prepare(machine)
+    at_start = printers.filter(quench(prepared, simulate.start(prepared)))
     always = printers.filter(quench_always(prepared))
     return Predicates((Predicate("at the start", at_start), Predicate("at any time", always)))

@@ -11,7 +11,7 @@ from tocsin.algebra.completion.expression import Expression, Interpretation, Pro
 from tocsin.algebra.completion.machine import Machine
 from tocsin.algebra.completion.semantics import Status
 from tocsin.analysis import Budget, show_trace
-from tocsin.automata.completion import construct, execute
+from tocsin.automata.completion import construct, simulate
 from tocsin.errors import LimitError, PatternError, Span
 from tocsin.explain.check_report import (
     CheckReport,
@@ -30,7 +30,7 @@ from tocsin.languages.language import Context, Language
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is examined: a subscription, an expression without a name, or a machine."""
+    """The subject of a check: a subscription, an expression without a name, or a machine."""
 
     what: str
     name: str
@@ -48,7 +48,7 @@ def parse(own: Language, text: str, options: Any, context: Context) -> Program |
 
 
 def subjects_of(parsed: ParsedText) -> tuple[Subject, ...]:
-    """What there is to examine in a text; an expression without a name gets that of the text.
+    """Return the subjects in a text; an expression without a name gets that of the text.
 
     Refuses a machine that can move for ever without an event.
     """
@@ -83,7 +83,7 @@ def _refuse_endless(machine: Machine) -> None:
 
 
 def report(parsed: ParsedText) -> CheckReport:
-    """Ask everything about each part of a text, and how they stand to each other, with one budget for all."""
+    """Check each part of a text and compare the parts, with one budget for everything."""
     subjects, budget = subjects_of(parsed), Budget()
     interpretation = subjects[0].interpretation if subjects else Interpretation()
     findings, examined, comparable = list[Finding](), list[Examined](), list[Subject]()
@@ -177,14 +177,14 @@ def _machine(subject: Subject) -> Machine:
 
 
 def _does(subject: Subject, trace: Trace) -> str:
-    """What the last event of a trace brings."""
-    prepared = execute.prepare(_machine(subject))
-    configuration, outputs = execute.start(prepared), list[str]()
+    """The effect of the last event of a trace."""
+    prepared = simulate.prepare(_machine(subject))
+    configuration, outputs = simulate.start(prepared), list[str]()
     for event in trace:
-        configuration, emits = execute.feed(prepared, configuration, event)
+        configuration, emits = simulate.feed(prepared, configuration, event)
         outputs = [subject.printers.output(emit.output) for emit in emits]
     pushes = f"pushes {' '.join(outputs)}" if outputs else "pushes nothing"
-    status = execute.status(prepared, configuration)
+    status = simulate.status(prepared, configuration)
     return pushes if status is Status.RUNNING else f"{pushes} and has ended in {status}"
 
 

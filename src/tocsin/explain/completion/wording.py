@@ -29,7 +29,7 @@ class Printers:
 
 
 def printers_of(own: Language) -> Printers:
-    """The printers of a language, or those of the plain language of the family if it does not bring them all."""
+    """The printers of a language, or those of the first language of the family if some are missing."""
     writer = with_parts(own, "show-machine", "show-filter", "show-output")
     return Printers(
         writer.text_of,

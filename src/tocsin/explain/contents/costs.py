@@ -62,7 +62,7 @@ class Kernels:
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A predicate that is evaluated on single events, under the name that tells what it is for."""
+    """A predicate that is evaluated on single events, named after its purpose."""
 
     of: str
     condition: str
@@ -77,7 +77,7 @@ class Predicates:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What events must bring: types with the kinds of their attributes, and the variables and timers of the pattern.
+    """The requirements on events: types with the kinds of their attributes; and the pattern's variables and timers.
 
     `longest` is the most events that a match has, None if there is no limit.
     """
@@ -90,7 +90,7 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """How long a partial match can wait in a state, in microseconds; None is for ever.
+    """The longest time that a partial match can wait in a state, in microseconds; None if there is no bound.
 
     `timers` end the wait. `can_miss`: not if the last event comes at the very moment they run out. `moments` are
     timers that end only a wait that begins before them.

@@ -1,4 +1,4 @@
-"""Findings: what is wrong or odd about a text, where, a trace of events that shows it, and what to do."""
+"""Findings about a text: the problem, its place, a trace of events that shows it, and a hint."""
 
 from __future__ import annotations
 

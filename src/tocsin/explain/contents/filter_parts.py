@@ -28,7 +28,7 @@ class Branches:
 
 @dataclass(frozen=True, slots=True)
 class Transformer:
-    """What is sent: the switches set at first, and the cases, each with its guard."""
+    """The transformer: the switches set at first, and the cases, each with its guard."""
 
     initial: tuple[str, ...]
     cases: tuple[str, ...]
@@ -44,7 +44,7 @@ class LocalDecision:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """What each node can decide, so that only completed parts cross the network, and what needs several nodes.
+    """The parts that each node can decide, so that only completed parts cross the network; and those that need several.
 
     `unknown` says why that is not known.
     """

@@ -17,7 +17,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """What the subscriptions of a job have in common.
+    """The parts shared by the subscriptions of a job.
 
     `saved` is the number of detectors that sharing leaves out, `most_used` how many each of the busiest detectors
     serves. `predicates` are evaluated once, though used `predicate_uses` times; `looked_up` counts those that are found
@@ -36,8 +36,8 @@ class Sharing:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How events reach the kernels, why so, and why each faster route was not taken."""
+    """The route by which events reach the kernels, and why each faster one was not taken."""
 
     taken: str
-    because: str = ""
-    not_taken: Mapping[str, str] | None = None
+    summary: str
+    not_taken: Mapping[str, str]

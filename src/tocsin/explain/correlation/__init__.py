@@ -34,7 +34,7 @@ FAMILY = "correlation"
 
 
 def explain(parsed: ParsedText) -> Explanation:
-    """What a library means: the branches of each filter with their acceptors, the cases, and what nodes decide."""
+    """Explain a library: the branches of each filter with their acceptors, the cases, and the parts that nodes decide."""
     library: Library = parsed.value
     printers, given = printers_of(parsed.language), attached_assembly(parsed)
     # It may connect correlations of other libraries too, so only its syntax is checked.
@@ -94,7 +94,7 @@ def _kernel(of: str, table: Table | LimitError) -> Kernel:
 
 
 def _placement(correlation: Correlation, printers: Printers, assembly: Assembly | None) -> Placement:
-    """What each component's node can decide by itself, so that only completed parts cross the network."""
+    """Return the parts that each component's node can decide, so that only completed parts cross the network."""
     if assembly is None:
         return Placement(unknown="no assembly says which component each event comes from")
     sources = assembly.sources(correlation.name)

@@ -22,7 +22,7 @@ def attached_assembly(parsed: ParsedText) -> Attached | None:
 
 
 def read_assembly(given: Attached, parsed: ParsedText, library: Library | None = None) -> Assembly:
-    """What the text of an assembly stands for; with a library at hand its ports are checked."""
+    """Parse the text of an assembly; its ports are checked if the library is given."""
     read = with_parts(parsed.language, "assembly").part("assembly")
     with located(given.file):
         found: Assembly = read(given.text, library, getattr(parsed.options, "types", None))

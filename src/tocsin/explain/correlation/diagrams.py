@@ -16,7 +16,7 @@ from tocsin.algebra.correlation.expression import (
 from tocsin.automata.correlation import Table
 from tocsin.explain.contents import Diagram, Edge, Node, Tree
 
-# An acceptor with more states is not drawn: nobody would read it.
+# An acceptor with more states is not drawn: it would be unreadable.
 MAX_SHOWN = 200
 
 

@@ -23,7 +23,7 @@ class Printers:
 
 
 def printers_of(own: Language) -> Printers:
-    """The printers of a language, or those of the plain language of the family if it does not bring them all."""
+    """The printers of a language, or those of the first language of the family if some are missing."""
     parts = "show-branch", "show-case", "show-statement"
     writer = with_parts(own, *parts)
     return Printers(writer.text_of, *map(writer.part, parts))

@@ -1,4 +1,4 @@
-"""A page of SVG: shapes, labels over them, and the room that both take."""
+"""A page of SVG: shapes, labels over them, and the space that both take."""
 
 from __future__ import annotations
 

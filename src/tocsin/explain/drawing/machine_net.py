@@ -96,7 +96,7 @@ def _height(before: list[str], places: Mapping[str, tuple[float, float]]) -> flo
 
 
 def _draw_edge(canvas: Canvas, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """Forward from side to side; back from foot to foot, so that the two can be told apart."""
+    """Forward from side to side; back from foot to foot, so that the two look different."""
     (x1, y1), (x2, y2) = start, end
     if x2 > x1:
         bend = (x2 - x1) / 2

@@ -19,7 +19,7 @@ WRAP = 34  # characters in a line of a label
 
 @dataclass(frozen=True, slots=True)
 class _Arrow:
-    """All moves of one strength between two states, with what is written beside them."""
+    """All moves of one strength between two states, with their labels."""
 
     source: int
     target: int
@@ -86,7 +86,7 @@ def _divided(arrows: Sequence[_Arrow]) -> tuple[list[_Arrow], list[_Arrow]]:
 
 
 def _columns(arrows: Sequence[_Arrow], notes: Sequence[Sequence[str]]) -> list[float]:
-    """Where the states stand: so far apart that what is written between two of them fits."""
+    """The positions of the states, far enough apart for the labels between them."""
     xs = [0.0]
     for number in range(1, len(notes)):
         room = [xs[-1] + 6 * RADIUS, xs[-1] + width_of(notes[number - 1]) + 2 * RADIUS]

@@ -8,9 +8,12 @@ from typing import assert_never
 from tocsin.algebra.pairs.expression import (
     After,
     At,
+    Chain,
     Composition,
     Conjunction,
     Disjunction,
+    During,
+    Each,
     Every,
     Expression,
     Framed,
@@ -18,6 +21,7 @@ from tocsin.algebra.pairs.expression import (
     Primitive,
     Selection,
     Sequence,
+    Several,
     Simultaneity,
     Timeframe,
     parts,
@@ -36,6 +40,7 @@ _CONSUMED = {
     "keep": "a match uses nothing up",
     "delete": "a match deletes everything up to its end",
     "delete_reapply": "a match deletes what took part",
+    "own": "a match deletes what took part, for this operator alone",
 }
 
 
@@ -71,6 +76,14 @@ def _words(expression: Expression, show: Callable[[Expression], str]) -> str:
             return f"with a timeframe for the negations in it{_within(timeframe, ': ')}"
         case Disjunction() | Conjunction() | Sequence() | Simultaneity():
             return _composition(expression)
+        case Several(_, count, timeframe, how):
+            return f"{count} of them, in any order{_within(timeframe, ', within ')}; per terminator: {_consumed(how)}"
+        case Chain():
+            return "one after the other, committed to the first of each"
+        case During(_, since, until):
+            return f"observed from {format_timestamp(since)} to {format_timestamp(until)}"
+        case Each(_, by):
+            return f"for each {by} separately"
         case _:
             assert_never(expression)
 

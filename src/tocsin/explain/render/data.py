@@ -1,4 +1,4 @@
-"""Values as JSON has them: dictionaries, lists, texts, numbers."""
+"""Plain values for JSON: dictionaries, lists, texts, numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def data_of(value: Any) -> Any:
-    """A value made of dataclasses, tuples and mappings, as JSON has it.
+    """Convert a value made of dataclasses, tuples and mappings to plain values for JSON.
 
     >>> from tocsin.explain.contents import Predicate, Predicates
     >>> data_of(Predicates((Predicate("at any time", "a"),)))

@@ -43,7 +43,7 @@ Row = tuple[str, str]
 
 
 def rows_of(part: Tabular) -> Iterable[Row]:
-    """The rows of a table: a name and what there is to say about it."""
+    """Return the rows of a table: a name and its description."""
     match part:
         case Matches():
             return [("wanted", part.wanted), ("reported", part.reported), ("cost", part.cost)]
@@ -107,7 +107,7 @@ def _needs(part: Needs) -> Iterator[Row]:
 
 
 def wait_words(wait: Wait) -> Row:
-    """A state in which partial matches wait, and what for and how long."""
+    """Return the row of a state in which partial matches wait: its name, and what they wait for and how long."""
     state = f"{wait.state} of {wait.detector}" if wait.detector else wait.state
     return state, f"{' or '.join(wait.events)}: {_how_long(wait)}"
 
@@ -166,6 +166,6 @@ def _sharing(part: Sharing) -> Iterator[Row]:
 
 
 def _route(part: Route) -> Iterator[Row]:
-    yield "taken", part.taken + (f"; because {part.because}" if part.because else "")
-    for route, reason in (part.not_taken or {}).items():
+    yield "taken", f"{part.taken}: {part.summary}"
+    for route, reason in part.not_taken.items():
         yield f"not {route}", reason

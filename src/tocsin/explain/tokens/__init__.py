@@ -39,7 +39,7 @@ FAMILY = "tokens"
 
 
 def explain(parsed: ParsedText) -> Explanation:
-    """What a subscription means, its detectors and automata, how they are run, and what they need."""
+    """Explain a subscription: its meaning, its detectors and automata, how they run, and what they need."""
     subscription: Subscription = parsed.value
     printers = printers_of(parsed.language)
     text = printers.subscription(subscription)
@@ -73,7 +73,7 @@ def explain(parsed: ParsedText) -> Explanation:
 
 
 def report(parsed: ParsedText) -> CheckReport:
-    """What in a subscription can never happen or ends for good, and how large its automata are."""
+    """Check a subscription: what can never happen or ends for good, and the size of its automata."""
     subscription: Subscription = parsed.value
     compiled = compile([subscription])
     states = [state for automaton in compiled.automata for state in automaton.states]

@@ -68,7 +68,7 @@ def _operator(pattern: Pattern) -> str:
 
 
 def automaton_diagram(name: str, automaton: Automaton, spec_text: SpecText) -> Diagram:
-    """An automaton as nodes and edges; the match stands behind all states."""
+    """An automaton as nodes and edges; the match comes after all states."""
     nodes = [
         Node(
             f"S{number}",
@@ -92,7 +92,7 @@ def automaton_diagram(name: str, automaton: Automaton, spec_text: SpecText) -> D
 
 
 def _domain(automaton: Automaton, state: State, spec_text: SpecText) -> tuple[str, ...]:
-    """The events that a state looks at, and the timers it waits for."""
+    """The events in the domain of a state, and the timers it waits for."""
     domains = [domain_of(move.place.atom, move.place.context.timers) for move in state.moves]
     events = [spec_text(spec) for domain in domains for spec in domain.relevant]
     timers = [automaton.timers[number].name for domain in domains for number in sorted(domain.timers)]

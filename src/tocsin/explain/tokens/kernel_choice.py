@@ -1,4 +1,4 @@
-"""The kernel that runs each detector of a pattern, and why that one."""
+"""The kernel that runs each detector of a pattern, and the reason for it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _kernels(compiled: CompiledTokens, on_points: CompiledTokens) -> Iterator[Ke
 
 
 def _reason(detector: Detector, automaton: Automaton, *, always: bool) -> str:
-    """Why partial matches of a detector cannot be kept in groups; `always`: whether or not events have a length."""
+    """Return why partial matches of a detector cannot be kept in groups; `always`: whether or not events have a length."""
     if detector.inputs:
         return f"it reads the matches of {', '.join(map(detector_name, detector.inputs))}"
     variables = sorted(pattern_variables(detector.pattern))

@@ -1,4 +1,4 @@
-"""Which matches a subscription wants, in words, and what that costs."""
+"""Describe the matches that a subscription selects, and what that costs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COSTS = {
 
 
 def matches(selection: Selection) -> Matches:
-    """The matches that are wanted, what is reported of those of one moment, and what it costs."""
+    """Return the selected matches, those reported of one moment, and the cost."""
     return Matches(
         selection.matches,
         selection.take,

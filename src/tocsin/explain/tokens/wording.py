@@ -24,7 +24,7 @@ class Printers:
 
 
 def printers_of(own: Language) -> Printers:
-    """The printers of a language, or those of the plain language of the family if it does not bring them all."""
+    """The printers of a language, or those of the first language of the family if some are missing."""
     parts = "show-pattern", "show-event", "show-filter"
     writer = with_parts(own, *parts)
     return Printers(writer.text_of, *map(writer.part, parts))
@@ -57,7 +57,7 @@ def _all_plain(specs: Sequence[EventSpec]) -> tuple[EventSpec, ...]:
 
 
 def _plain(spec: EventSpec) -> EventSpec:
-    """The specification in words that a language has."""
+    """The specification in terms that a language can express."""
     number = composite_detector(spec.name)
     if number is None:
         return spec

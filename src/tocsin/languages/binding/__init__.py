@@ -7,8 +7,8 @@
 """
 
 from tocsin.algebra.tokens.subscription import Subscription
-from tocsin.languages.binding.condition import Condition, Operand, attribute, variable
-from tocsin.languages.binding.expression import Expression, event
+from tocsin.languages.binding.built_condition import Condition, Operand, attribute, variable
+from tocsin.languages.binding.built_pattern import Expression, event
 from tocsin.languages.binding.parser import parse
 from tocsin.languages.binding.printer import show, show_subscription
 from tocsin.languages.language import Context

@@ -16,11 +16,11 @@ from tocsin.algebra.tokens.selection import Selection
 from tocsin.algebra.tokens.subscription import Interpretation, Subscription
 from tocsin.errors import PatternError, PatternErrors, did_you_mean
 from tocsin.events import Catalog
-from tocsin.languages.binding.condition import Condition
-from tocsin.languages.binding.expression import Expression, merged
+from tocsin.languages.binding.built_condition import Condition
+from tocsin.languages.binding.built_pattern import Expression, merged
 from tocsin.languages.binding.names import event_name
 from tocsin.languages.binding.text_condition import conditions
-from tocsin.languages.lexis import Failure, Reader, Token, duration, is_name, shortened
+from tocsin.languages.lexis import Failure, Reader, Token, duration
 from tocsin.languages.phrases import READING
 
 SYMBOLS = ("==", "!=", "<=", ">=", *"()[]{}.,|&~<>=-")
@@ -132,9 +132,8 @@ def _primary(text: _Text) -> Expression:
 
 def _event(text: _Text, start: Token, name: str) -> Expression:
     span = text.reader.span_from(start)
-    if not is_name(name):
-        hint = "a name has letters, digits and _, and starts with no digit"
-        text.reader.note("bad-name", f"{shortened(name)!r} is no name", span, hint)
+    if not name:
+        text.reader.note("bad-name", "a type has a name", span, 'write event("A")')
         return Expression(UNREADABLE)
     return Expression(Atom((EventSpec(name, span=span),), span=span))
 

@@ -97,7 +97,7 @@ def _show(pattern: Pattern, named: Named) -> str:
         case Timed():
             return _timed(pattern, named)
         case _:
-            raise TypeError(f"{pattern} is no pattern")
+            raise TypeError(f"{pattern} is not a pattern")
 
 
 def _sequence(sequence: Sequence, named: Named) -> str:
@@ -133,7 +133,7 @@ def _atom(atom: Atom, named: Named) -> str:
 
 
 def _event(spec: EventSpec, named: Named) -> str:
-    text = f'event("{spec.name}")'
+    text = f"event({_literal(spec.name)})"
     if spec.name in named:
         text = f'{_show(named[spec.name], named)}.named("{spec.name}")'
     if spec.filter is None:
@@ -166,9 +166,9 @@ def show_filter(filter: Filter) -> str:
 def _operand(operand: Attribute | RoleAttribute | Literal | Variable) -> str:
     match operand:
         case Attribute(name):
-            return f'attribute("{name}")'
+            return f"attribute({_literal(name)})"
         case RoleAttribute(role, name):
-            return f'attribute("{name}", of="{role}")'
+            return f'attribute({_literal(name)}, of="{role}")'
         case Variable(name):
             return f'variable("{name}")'
         case Literal():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tocsin.algebra.predicate import And, Attribute, Compare, Filter, IsNull, Like, Literal, Not, Or, Variable
 from tocsin.languages.lexis import Failure, Reader, Token, is_name, shortened
 from tocsin.languages.quoted_conditions import quoted_filter
@@ -81,7 +83,7 @@ def _comparison(reader: Reader) -> Compare | IsNull | Like:
     hint = 'write attribute("temp") < 15, or temp=15'
     if not (reader.at_word("attribute") and reader.ahead().kind == "("):
         reader.fail('a condition such as attribute("temp") < 15', hint)
-    name = _call(reader, "the name of an attribute in quotes", dotted=True)
+    name = _call(reader, "the name of an attribute in quotes")
     attribute = Attribute(str(name.value), reader.span_from(start))
     if reader.accept("."):
         return _method(reader, start, attribute)
@@ -90,7 +92,7 @@ def _comparison(reader: Reader) -> Compare | IsNull | Like:
     relation = RELATIONS[reader.advance().kind]
     if reader.at_word("attribute") and reader.ahead().kind == "(":
         own = reader.here
-        other = _call(reader, "the name of an attribute in quotes", dotted=True)
+        other = _call(reader, "the name of an attribute in quotes")
         right = Attribute(str(other.value), reader.span_from(own))
         return Compare(attribute, relation, right, reader.span_from(start))
     return Compare(attribute, relation, _value(reader), reader.span_from(start))
@@ -109,14 +111,14 @@ def _method(reader: Reader, start: Token, attribute: Attribute) -> IsNull | Like
     return IsNull(attribute, span) if word == "is_null" else Like(attribute, pattern, span)
 
 
-def _call(reader: Reader, wanted: str, *, dotted: bool = False) -> Token:
+def _call(reader: Reader, wanted: str, allowed: Callable[[str], bool] = bool) -> Token:
     """The text inside `word("text")`."""
     reader.advance()
     reader.expect("(", "'('")
     text = reader.expect("string", wanted)
-    if not all(is_name(part) for part in (str(text.value).split(".") if dotted else [str(text.value)])):
+    if not allowed(str(text.value)):
         hint = "a name has letters, digits and _, and starts with no digit"
-        reader.note("bad-name", f"{shortened(str(text.value))!r} is no name", text.span, hint)
+        reader.note("bad-name", f"{shortened(str(text.value))!r} is not a name", text.span, hint)
         raise Failure
     reader.expect(")", "')'")
     return text
@@ -125,7 +127,7 @@ def _call(reader: Reader, wanted: str, *, dotted: bool = False) -> Token:
 def _value(reader: Reader) -> Literal | Variable:
     start = reader.here
     if reader.at_word("variable") and reader.ahead().kind == "(":
-        name = _call(reader, "the name of a variable in quotes")
+        name = _call(reader, "the name of a variable in quotes", is_name)
         return Variable(str(name.value), reader.span_from(start))
     if reader.accept("-"):
         number = reader.expect("number", "a number").value

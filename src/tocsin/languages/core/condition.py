@@ -49,7 +49,7 @@ def condition(reader: Reader, comparison: Comparison) -> Filter:
 
 
 def event_condition(reader: Reader) -> Filter:
-    """A condition on the event at hand."""
+    """A condition on the current event."""
     return condition(reader, attribute_comparison)
 
 
@@ -79,10 +79,10 @@ def _negation(reader: Reader, comparison: Comparison) -> Filter:
 
 
 def attribute_comparison(reader: Reader) -> Filter:
-    """One question about an attribute of the event at hand: compared with a value, a variable, or another attribute."""
+    """A predicate on an attribute of the current event: compared with a value, a variable, or another attribute."""
     start = reader.here
     attribute = Attribute(_dotted_name(reader), reader.span_from(start))
-    return _question(reader, start, attribute, _value_or_attribute)
+    return _predicate(reader, start, attribute, _value_or_attribute)
 
 
 def _value_or_attribute(reader: Reader) -> Side:
@@ -98,7 +98,7 @@ def _value_or_attribute(reader: Reader) -> Side:
 def role_comparison(reader: Reader) -> Filter:
     """One comparison of an attribute of an event that was taken, with a value or another such attribute."""
     start = reader.here
-    return _question(reader, start, _role_attribute(reader), _value_or_role)
+    return _predicate(reader, start, _role_attribute(reader), _value_or_role)
 
 
 def _value_or_role(reader: Reader) -> Side:
@@ -107,10 +107,10 @@ def _value_or_role(reader: Reader) -> Side:
     return _literal(reader, "a value, or an event and its attribute, as in Open.room")
 
 
-def _question(
+def _predicate(
     reader: Reader, start: Token, left: Attribute | RoleAttribute, side: Callable[[Reader], Side]
 ) -> Filter:
-    """What is asked of an attribute. `IN` and `BETWEEN` are short for comparisons joined by OR and AND."""
+    """Parse the condition on an attribute. `IN` and `BETWEEN` are short for comparisons joined by OR and AND."""
     negated = reader.accept_word("NOT") is not None
     found: Filter
     if reader.accept_word("IN"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tocsin.languages.core.words import RESERVED
 from tocsin.languages.lexis import CLOSING, Reader
+from tocsin.values import Relation
 
 _AFTER = "[A];[B] is B after A is over, [A][B] is B after A"
 WITHIN_LAST = "`within` comes last: [A][B] within 5min; a part of a pattern stands in parentheses: ([A][B] within 5min)[C]"
@@ -31,10 +32,12 @@ _BETWEEN = {
     "seq": _AFTER,
     "every": "every match is found anyway; `with matches = …` says which are wanted",
 }
+_SMALL = ("within", "where", "with", "in")  # words of the language that stand in small letters
+_RELATIONS = (*Relation, "==")
 
 
 def between_hint(reader: Reader) -> str | None:
-    """What to write where an operator or the end of the pattern is expected."""
+    """Return a hint for a place where an operator or the end of the pattern is expected."""
     token = reader.here
     if token.kind in CLOSING.values():
         return f"this {token.text!r} closes nothing"
@@ -42,6 +45,8 @@ def between_hint(reader: Reader) -> str | None:
         return "definitions come first: NAME := ( … ) ;"
     if token.kind == ",":
         return "a part with a timer stands in parentheses: ( … , … )_{T1=5min}"
+    if token.text != token.text.lower() in _SMALL:
+        return f"write {token.text.lower()}"
     if known := _BETWEEN.get(token.text.lower()):
         return known
     if token.kind == "name" and token.text not in RESERVED:
@@ -49,8 +54,22 @@ def between_hint(reader: Reader) -> str | None:
     return None
 
 
+def end_hint(reader: Reader) -> str | None:
+    """What to write where the brackets of an event should end."""
+    word = reader.here.text.lower()
+    if word == "within":
+        return WITHIN_LAST
+    if word in ("where", "if", "when", ".", ":") or {reader.here.kind, reader.ahead().kind} & {*_RELATIONS}:
+        return "conditions on an event stand in parentheses: [Temp(temp < 15)]"
+    if word in ("or", "|", "||"):
+        return "write [A, B] or [A] | [B]"
+    if word in ("and", "&", "&&"):
+        return "write [A] || [B] for both in any order, [A, B] for one of the two"
+    return None
+
+
 def event_hint(reader: Reader) -> str | None:
-    """What to write where an event is expected."""
+    """Return a hint for a place where an event is expected."""
     if known := _BETWEEN.get(reader.here.text.lower()):
         return known
     return f"an event is written in brackets: [{reader.here.text}]" if reader.at("name") else None

@@ -31,12 +31,11 @@ from tocsin.algebra.tokens.subscription import Definition, Interpretation, Subsc
 from tocsin.errors import PatternErrors
 from tocsin.events import Catalog
 from tocsin.languages.core.condition import attribute_comparison, condition, role_comparison
-from tocsin.languages.core.hints import WITHIN_LAST, between_hint, event_hint
+from tocsin.languages.core.hints import WITHIN_LAST, between_hint, end_hint, event_hint
 from tocsin.languages.core.policy import Policies, policies
 from tocsin.languages.core.words import RESERVED, SYMBOLS, name, type_name
 from tocsin.languages.lexis import CLOSING, UNITS, Failure, Reader, Token, duration
 from tocsin.languages.phrases import MAX_NAMES
-from tocsin.values import Relation
 
 
 def parse(
@@ -294,7 +293,7 @@ def _atom(reader: Reader) -> Pattern:
     negated = reader.accept("!") is not None
     accept = _specs(reader)
     domain = _domain(reader) if reader.accept_word("in") else ()
-    reader.expect("]", "']', ',' or 'in'" if not domain else "']'", _end_hint(reader))
+    reader.expect("]", "']', ',' or 'in'" if not domain else "']'", end_hint(reader))
     atom = Atom(accept, domain, negated, reader.span_from(start))
     if negated and not domain:
         names = ", ".join(spec.name for spec in accept)
@@ -305,17 +304,6 @@ def _atom(reader: Reader) -> Pattern:
             f"write [!{names} in {{{names}, …}}]: any other event of that set then matches",
         )
     return atom
-
-
-def _end_hint(reader: Reader) -> str | None:
-    """What to write where an atom should end."""
-    if reader.at_word("within"):
-        return WITHIN_LAST
-    if reader.at(*Relation) or reader.at("==") or reader.ahead().kind in (*Relation, "=="):
-        return "conditions on an event stand in parentheses: [Temp(temp < 15)]"
-    if reader.at("|") or reader.at_word("or", "OR"):
-        return "write [A, B] or [A] | [B]"
-    return None
 
 
 def _specs(reader: Reader) -> tuple[EventSpec, ...]:

@@ -149,7 +149,7 @@ def show_spec(spec: EventSpec) -> str:
 def _name(name: str, span: Span | None) -> str:
     if not is_name(name) or name in RESERVED:
         message = f"the core language cannot write the name {name!r}"
-        hint = "a name has letters, digits and _, and is no word of the language"
+        hint = "a name has letters, digits and _, and is not a keyword"
         raise PatternError("not-expressible", message, span, hint)
     return name
 

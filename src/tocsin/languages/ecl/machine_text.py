@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from tocsin.algebra.completion.expression import MAX_LENGTH
 from tocsin.algebra.completion.machine import Machine, Transition, above
 from tocsin.algebra.completion.output import Emit
 from tocsin.algebra.predicate import Filter
@@ -68,13 +69,13 @@ def is_machine(text: str) -> bool:
     >>> is_machine("machine M { states q; initial q; }"), is_machine("repeat {machine}")
     (True, False)
     """
-    reader = Reader(text, SYMBOLS)
+    reader = Reader(text, SYMBOLS, MAX_LENGTH)
     return reader.at_word("machine") and reader.ahead().kind == "name"
 
 
 def parse_machine(text: str) -> Machine:
     """Parse a text to a machine; raises `PatternErrors` with all mistakes."""
-    reader = Reader(text, SYMBOLS)
+    reader = Reader(text, SYMBOLS, MAX_LENGTH)
     machine = Machine("", (), frozenset(), ())
     with suppress(Failure):
         machine = _Machine(reader).machine()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tocsin.algebra.completion.expression import (
     MAX_DEPTH,
+    MAX_LENGTH,
     MAX_SIZE,
     Definition,
     Expression,
@@ -25,7 +26,7 @@ def parse(text: str, *, interpretation: Interpretation | None = None) -> Program
     >>> [subscription.name for subscription in program.subscriptions]
     ['S']
     """
-    reader = Reader(text, SYMBOLS)
+    reader = Reader(text, SYMBOLS, MAX_LENGTH)
     program = _program(reader, interpretation or Interpretation())
     if reader.errors:
         raise PatternErrors(reader.errors)

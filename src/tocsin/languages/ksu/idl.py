@@ -23,7 +23,7 @@ _DECLARATIONS = ("eventtype", "module", "typedef")
 
 @dataclass
 class _Scope:
-    """What has been declared so far, all under full names."""
+    """The declarations so far, under full names."""
 
     records: dict[str, RecordType] = field(default_factory=dict)
     attributes: dict[str, dict[str, str]] = field(default_factory=dict)  # with the inherited ones

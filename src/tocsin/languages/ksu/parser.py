@@ -37,7 +37,8 @@ from tocsin.languages.ksu.filter import read_filter, read_guard
 from tocsin.languages.ksu.words import SYMBOLS, name, skip_to, type_name
 from tocsin.languages.lexis import Failure, Reader
 
-# Of a text: parts of its filters, and those times what the transformer asks and does.
+# Of a text: its characters, the parts of its filters, and those times what the transformer asks and does.
+MAX_LENGTH = 50_000
 MAX_PARTS = 2_000
 MAX_PAIRS = 200_000
 _SWITCHES: tuple[Action, ...] = ("abort", "revive", "toggle")
@@ -52,7 +53,7 @@ def parse(text: str, types: Types | None = None) -> Library:
 
     If event types are given, the types of everything that is sent are checked as well.
     """
-    reader = Reader(text, SYMBOLS)
+    reader = Reader(text, SYMBOLS, MAX_LENGTH)
     noted: list[PatternError] = []
     found = []
     while not reader.at("end"):

@@ -7,15 +7,19 @@ from typing import assert_never
 from tocsin.algebra.pairs.expression import (
     After,
     At,
+    Chain,
     Composition,
     Conjunction,
     Disjunction,
+    During,
+    Each,
     Every,
     Expression,
     Framed,
     Negation,
     Primitive,
     Selection,
+    Several,
     Simultaneity,
     Timeframe,
     Unbounded,
@@ -87,6 +91,8 @@ def show_expression(expression: Expression) -> str:
             return f"({show_expression(body)}){_timeframe(timeframe)}"
         case Disjunction() | Conjunction() | Ordered() | Simultaneity():
             return _composition(expression)
+        case Several() | Chain() | During() | Each():
+            raise _cannot(f"the operator {type(expression).__name__.lower()}", expression.span)
         case _:
             assert_never(expression)
 

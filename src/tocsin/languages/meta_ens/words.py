@@ -42,6 +42,7 @@ CONSUMPTION = {
     "shared": Consumption.KEEP,
     "exclusive_parameter": Consumption.REAPPLY,
     "exclusive": Consumption.DELETE,
+    "own": Consumption.OWN,
 }
 CALLED = {mode: name for name, mode in CONSUMPTION.items()}
 TIMES = ("at", "after", "every")

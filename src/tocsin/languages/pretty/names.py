@@ -15,8 +15,8 @@ def event_name(
 ) -> str | None:
     """The event type, set or composite that a quoted name refers to; an unknown name is recorded as a mistake.
 
-    A name in the table `names` refers to its entry there, a name without spaces to itself, and
-    `"Event A"` to the type `Event_A` if the catalog has one.
+    A name in the table `names` refers to its entry there, any other to itself. `"Event A"` refers to the type `Event_A` if
+    the catalog has that one and no `Event A`. Only a closed catalog refuses a name that it does not know.
 
     >>> reader = Reader('"Event A"', "")
     >>> event_name(reader.here, reader, {"Event A": "A"}, None)
@@ -24,19 +24,15 @@ def event_name(
     """
     raw = str(quoted.value).strip()
     name = names.get(raw, raw)
-    if is_name(name):
-        return name
     known = catalog.names if catalog is not None else ()
     joined = re.sub(r"\s+", "_", raw)
+    if is_name(name) or (name and (raw in names or raw in known)):
+        return name  # if the catalog lacks it, the check of the whole pattern says so
     if raw not in names and joined in known:
         return joined
-    shown = shortened(raw)
-    if raw in names:
-        message = f"the table of names says that {shown!r} is {shortened(name)!r}, which is no name"
-        reader.note("bad-name", message, quoted.span, "a name has letters, digits and _, and no blanks")
-    else:
-        declare = f" or declare the type {joined}" if is_name(joined) else ""
-        otherwise = f"say in the table of names which event type it is{declare}"
-        hint = did_you_mean(raw, {*names, *known}, otherwise)
-        reader.note("unknown-name", f"{shown!r} stands for no event type", quoted.span, hint)
+    if name and (catalog is None or not catalog.closed):
+        return name
+    declare = f" or declare the type {joined}" if is_name(joined) else ""
+    hint = did_you_mean(raw, {*names, *known}, f"say in the table of names which event type it is{declare}")
+    reader.note("unknown-name", f"{shortened(raw)!r} stands for no event type", quoted.span, hint)
     return None

@@ -48,6 +48,15 @@ from tocsin.languages.quoted_conditions import quoted_filter
 
 LINKS = ("followed", "then", "before")
 JOINS = ("and", "or", "not", "within")
+# Signs and words of other languages, in small letters, and what they are here.
+ELSEWHERE = {
+    **dict.fromkeys(("->", "=>", ">", ";", ","), "`followed by`, or `then` if the two may overlap"),
+    **dict.fromkeys(("&", "&&", "||"), "`and`"),
+    "|": "`or`",
+    **dict.fromkeys(("unless", "except"), "`without`"),
+    "after": '"A" followed by "B" for a B after an A',
+}
+SYMBOLS = ("->", "=>", "&&", "||", *"()>;,&|")
 WORDS = (*LINKS, *JOINS, "by", "immediately", "repeated", "times", "to", "at", "without", "where")
 
 
@@ -80,7 +89,7 @@ def parse(
         names: the meaning of quoted names; one without spaces that is not in this table refers to itself.
         selection: which matches are wanted; a sentence cannot express it.
     """
-    reader = Reader(text, "()", MAX_LENGTH)
+    reader = Reader(text, SYMBOLS, MAX_LENGTH)
     pattern = _whole(_Text(reader, names or {}, catalog))
     taken = {*(catalog.names if catalog else ()), *(names or {}).values()}
     subscription = Subscription(
@@ -105,9 +114,10 @@ def _whole(text: _Text) -> Pattern:
     parts = [_sentence(text)]
     while not reader.at("end"):
         hint = f"this {reader.here.text!r} closes nothing" if reader.at(")") else None
-        hint = (
-            "`within` comes last, and once; put the rest in parentheses" if reader.at_word("within") else hint
-        )
+        if reader.at_word("within"):
+            hint = "`within` comes last, and once; put the rest in parentheses"
+        elif reader.at_word(*LINKS, "repeated", "without", "where"):
+            hint = 'put what `within` limits in parentheses: ("A" followed by "B" within "5 min") followed by "C"'
         reader.unexpected("the end of the sentence", hint)
         if reader.accept_word("within"):
             reader.accept("string")
@@ -243,15 +253,21 @@ def _link(reader: Reader) -> str | None:
         return "before"
     if reader.at("end", ")") or reader.at_word(*JOINS):
         return None
-    wanted = "a word such as 'followed by', 'then', 'or', 'and', 'within'"
-    hint = did_you_mean(reader.here.text.lower(), WORDS, "words stand outside the quotes")
-    if reader.at_word("repeated"):
-        hint = "`repeated … times` comes right after the event, before `without`"
-    reader.unexpected(wanted, hint)
+    reader.unexpected("a word such as 'followed by', 'then', 'or', 'and', 'within'", _link_hint(reader))
     # Continue as if it were a link, unless no event follows.
     while not reader.at("end", ")", "string", "(") and not reader.at_word(*JOINS, *LINKS):
         reader.advance()
     return "followed by" if reader.at("string", "(") else _link(reader)
+
+
+def _link_hint(reader: Reader) -> str:
+    """What to write where two events should be joined, also for signs and words of other languages."""
+    written = reader.here.text.lower()
+    if reader.at_word("repeated"):
+        return "`repeated … times` comes right after the event, before `without`"
+    if known := ELSEWHERE.get(written):
+        return f"write {known}"
+    return did_you_mean(written, WORDS, "words stand outside the quotes")
 
 
 def _fact(text: _Text) -> Pattern:

@@ -82,8 +82,8 @@ def _rows(plan: Plan, chains: tuple[int, ...], job: Job, result: Result, chunk: 
             np.full(len(found[one].key), number * len(found) + one if one in chains else _NONE)
             for one in output.detectors
         ]
-        told = [np.concatenate(own), *np.concatenate([links[one] for one in output.detectors], axis=1)]
-        for name, values in zip(_LINK, told, strict=True):
+        linked = [np.concatenate(own), *np.concatenate([links[one] for one in output.detectors], axis=1)]
+        for name, values in zip(_LINK, linked, strict=True):
             rows = rows.append_column(name, pa.array(values, pa.int64()))
         yield rows
 

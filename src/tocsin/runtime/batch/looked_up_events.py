@@ -60,7 +60,7 @@ def is_relevant(index: rq.Index, names: Sequence[str], *columns: pa.Array) -> pa
 
 
 def _readable(table: pa.Table, relevant: Array) -> pa.Table:
-    """The table without its column `unreadable`; a relevant row, or one without a type, that is no event raises an error."""
+    """The table without its column `unreadable`; a relevant row that is not an event, or has no type, raises an error."""
     if "unreadable" not in table.column_names:
         return table
     reasons = table.column("unreadable")

@@ -99,7 +99,7 @@ def _operand(asking: Asking, events: pa.Table, operand: rq.Operand) -> pa.Chunke
 
 
 def _field(asking: Asking, events: pa.Table, name: str) -> pa.ChunkedArray:
-    """The same column as `spark.events.fields.field_column` returns."""
+    """The column of a field, equal to what `spark.events.fields.field_column` returns."""
     if name == "timestamp":
         return events.column("end")
     if name == "type":

@@ -185,9 +185,11 @@ def _all_of(simple, tables, places):  # type: ignore[no-untyped-def]
     """The predicates that all classes of a row allow."""
     bits = np.empty((len(places), len(simple)), np.uint64)
     for row in range(len(places)):
-        bits[row] = simple
-        for place in places[row]:
-            bits[row] &= tables[place]
+        for word in range(len(simple)):
+            left = simple[word]
+            for place in places[row]:
+                left &= tables[place, word]
+            bits[row, word] = left
     return bits
 
 
@@ -249,7 +251,8 @@ def _swept(free, at, bit, present):  # type: ignore[no-untyped-def]
         while change < len(at) and at[change] <= present[number]:
             row[bit[change] >> 6] ^= np.uint64(1) << np.uint64(bit[change] & 63)
             change += 1
-        table[number] = row
+        for word in range(len(row)):
+            table[number, word] = row[word]
     return table
 
 

@@ -8,4 +8,5 @@ DOORS = (
     "parquet_tables",
     "pipeline_events",
     "unreadable",
+    "xml_documents",
 )

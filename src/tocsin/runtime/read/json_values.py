@@ -101,7 +101,7 @@ def _bytes(values: pa.Array) -> tuple[Array, Array]:
     own = np.frombuffer(data or b"\0", np.uint8)
     places = np.frombuffer(offsets, np.int32, len(values) + 1, 4 * values.offset)
     for array in (own, places):
-        array.flags.writeable = False  # whoever owns it: kernels are compiled for read-only arrays alone
+        array.flags.writeable = False  # kernels are compiled for read-only arrays only
     return own, places
 
 

@@ -57,7 +57,7 @@ class ReadJob(NamedTuple):
     taken: tuple[Recipe, ...]  # values and fields
     carried: pa.StructType | None
     required: tuple[tuple[str, str], ...]  # columns that must not have nulls, and the message if they do
-    fail: bool  # whether a row that is no event is an error or is skipped
+    fail: bool  # whether a row that is not an event is an error or is skipped
     shards: int
     overlap: int | None = None  # without keys, how long a match can last, if time is cut into chunks
     bounds: tuple[int, ...] = ()  # and where it is cut
@@ -67,7 +67,7 @@ class ReadJob(NamedTuple):
     )
     scan: Scan | None = None  # if the events are a table that Spark would make of the files
     reports: bool = True  # whether `id`, `type` and `attributes` of events are made
-    note: Callable[[Iterable[object]], None] | None = None  # gets the types that occur, if somebody asks
+    note: Callable[[Iterable[object]], None] | None = None  # gets the types that occur; None if not needed
 
     def without_reports(self) -> ReadJob:
         """The job without the columns that only distinguish events from each other."""

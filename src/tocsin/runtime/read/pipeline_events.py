@@ -1,7 +1,7 @@
 """Rows of Parquet files as the events of a pipeline: the same columns for all sources, without the rows that are no events.
 
 It does for Arrow columns what `spark.pipeline.sources.open.normalise` does for Spark columns, for sources in which nothing
-has to be parsed from text. It does not report why a row is no event: where there are such rows, Spark reports it.
+has to be parsed from text. It does not report why a row is not an event: where there are such rows, Spark reports it.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def match_schema(
 
 
 OF_EVENTS = frozenset({"match_id", "constituents"})
-"""The columns that tell of the events of a match which they are, and not only when they were."""
+"""The columns that identify the events of a match, rather than only give its times."""
 
 
 def chosen_columns(there: Sequence[str], wanted: Sequence[str] | None) -> list[str]:

@@ -20,12 +20,12 @@ def hold_back(ends: Sequence[int], quiet: int, last: int | None = None) -> tuple
     >>> hold_back([0, 10, 60], 60), hold_back([100, 120], 60, 60)
     (([True, False, True], 60), ([False, True], 120))
     """
-    told = []
+    reported = []
     for end in ends:
-        told.append(last is None or end - last >= quiet)
-        if told[-1]:
+        reported.append(last is None or end - last >= quiet)
+        if reported[-1]:
             last = end
-    return told, last
+    return reported, last
 
 
 def quiet_partition(quiet: Mapping[str, int], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -34,8 +34,8 @@ def quiet_partition(quiet: Mapping[str, int], batches: Iterable[pa.RecordBatch])
     for batch in batches:
         firsts = batch.column(FIRST).to_pylist()
         ends, patterns = batch.column(END).to_pylist(), batch.column("pattern").to_pylist()
-        told = np.zeros(batch.num_rows, np.bool_)
+        reported = np.zeros(batch.num_rows, np.bool_)
         for row, (first, end, pattern) in enumerate(zip(firsts, ends, patterns, strict=True)):
             (heard,), last = hold_back([end], quiet[pattern], None if first else last)
-            told[row] = heard
-        yield batch.filter(pa.array(told)).drop_columns([FIRST, END])
+            reported[row] = heard
+        yield batch.filter(pa.array(reported)).drop_columns([FIRST, END])

@@ -85,7 +85,7 @@ def _hash_sequences(prefixes, prefix, keys, key, offsets, members):  # type: ign
     digits = np.empty((len(key), DIGITS), np.uint8)
     lanes = np.empty((1, LANES), np.uint64)
     for row in range(len(key)):
-        lanes[0] = prefixes[prefix[row]]
+        lanes[0, 0], lanes[0, 1] = prefixes[prefix[row], 0], prefixes[prefix[row], 1]
         _fold(lanes, 0, keys[key[row], 0], keys[key[row], 1])
         for at in range(offsets[row], offsets[row + 1]):
             _fold(lanes, 0, members[at, 0], members[at, 1])

@@ -214,7 +214,10 @@ def _radix(order, first, last, end):  # type: ignore[no-untyped-def]
         rows, other_rows = other_rows, rows
         moments, other_moments = other_moments, moments
         shift += np.uint64(_DIGIT)
-    order[first:last] = rows
+    for at in range(
+        count
+    ):  # a loop, because of what numba compiles with the assignment of a slice (see `growing`)
+        order[first + at] = rows[at]
 
 
 @kernel

@@ -15,6 +15,7 @@ from tocsin.runtime.rows.microseconds import DAY, as_micros
 from tocsin.values import Time, Value, canonical, kind, sort_key
 
 Column: TypeAlias = "pa.Array | pa.ChunkedArray | list[Value]"  # a list may hold values of several kinds
+_EXACT = 2**53  # up to which every whole number is a floating point number
 _KINDS = ("bool", "number", "string", "time")  # in the order of their names
 
 
@@ -35,6 +36,7 @@ class Interned:
 
     values: list[Value] = field(default_factory=list)
     _numbers: dict[tuple[type, Value], int] = field(default_factory=dict)
+    _ranked: Values | None = None  # of the first values; many detectors ask for the same
 
     def number(self, value: Value) -> int:
         """The number of a value, -1 for a missing one."""
@@ -62,18 +64,23 @@ class Interned:
 
     def arrays(self) -> Values:
         """Kinds and ranks for the kernel."""
-        kinds = np.array([_KINDS.index(kind(value)) for value in self.values], np.int64)
+        before = np.empty(0, np.int64) if self._ranked is None else self._ranked.kind
+        if self._ranked is not None and len(before) == len(self.values):
+            return self._ranked
+        new = [_KINDS.index(kind(value)) for value in self.values[len(before) :]]
+        kinds = np.concatenate([before, np.array(new, np.int64)])
         ranks = np.zeros(len(self.values), np.int64)
         for code in np.unique(kinds).tolist():
             own = np.flatnonzero(kinds == code)
             ranks[own] = _ranks([self.values[number] for number in own.tolist()])
-        return Values(kinds, ranks)
+        self._ranked = Values(kinds, ranks)
+        return self._ranked
 
 
 def _ranks(values: list[Value]) -> Array:
     """Ranks of values of one kind, none of which is written twice."""
     types = set(map(type, values))
-    if types == {float}:
+    if types == {float} or (types == {int, float} and _all_exact(values)):
         # Sorts NaN last.
         return np.unique(np.array(values, np.float64), return_inverse=True)[1]
     ranks = np.empty(len(values), np.int64)
@@ -85,6 +92,11 @@ def _ranks(values: list[Value]) -> Array:
     order = sorted(range(len(values)), key=lambda number: keys[number])
     ranks[order] = np.cumsum([0, *(keys[a] != keys[b] for a, b in pairwise(order))])
     return ranks
+
+
+def _all_exact(values: list[Value]) -> bool:
+    """Whether every whole number among the values is a floating point number, too."""
+    return all(-_EXACT <= value <= _EXACT for value in values if isinstance(value, int))
 
 
 def _plain(array: pa.Array) -> Iterable[Value]:

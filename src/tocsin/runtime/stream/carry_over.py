@@ -66,7 +66,7 @@ def carried_over(old: Outline, group: PaceGroup, memory: bytes) -> bytes | None:
     if before.events is not None:
         state = state_after(plan, before.keys, before.values, before.events, composites, own)
     if waiting is not None and not group.asks:
-        waiting = _asked_anew(old, group, plan, waiting)
+        waiting = _with_new_bits(old, group, plan, waiting)
     if not state.keys.size and (waiting is None or not waiting.num_rows):
         return None
     return remember(Remembered(state, waiting))
@@ -87,7 +87,7 @@ def _runs(plan: Plan, output: int) -> bool:
     return not emissions or any(emission.output == output for emission in emissions)
 
 
-def _asked_anew(old: Outline, group: PaceGroup, plan: Plan, waiting: pa.Table) -> pa.Table:
+def _with_new_bits(old: Outline, group: PaceGroup, plan: Plan, waiting: pa.Table) -> pa.Table:
     """Waiting events with their bits moved to the new bit numbers; the bits of new predicates are 0."""
     answers = bits_of(waiting, old.words)
     places = {predicate: bit for bit, predicate in enumerate(old.predicates) if predicate}

@@ -140,7 +140,7 @@ def _text(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as problem:
-        message = f"this is not text in UTF-8: byte {problem.start:,} is none of it"
+        message = f"this is not text in UTF-8: byte {problem.start:,} is invalid"
         raise InputError("bad-change", message) from None
 
 
@@ -171,9 +171,9 @@ def _object(data: str) -> dict[str, Any]:
     try:
         found = json.loads(data)
     except RecursionError:
-        raise InputError("bad-change", "this is no change: it is nested too deeply", hint=_HINT) from None
+        raise InputError("bad-change", "this is not a change: it is nested too deeply", hint=_HINT) from None
     except ValueError as problem:
-        raise InputError("bad-change", f"this is no change: {problem}", hint=_HINT) from None
+        raise InputError("bad-change", f"this is not a change: {problem}", hint=_HINT) from None
     if not isinstance(found, dict):
         raise InputError("bad-change", "a change is an object in JSON", hint=_HINT)
     return {key: value for key, value in found.items() if value is not None}
@@ -182,18 +182,18 @@ def _object(data: str) -> dict[str, Any]:
 def _rule(name: str, found: Mapping[str, Any]) -> Rule:
     for key in ("text", "language", "matches", "take", "description", "severity"):
         if not isinstance(found.get(key, ""), str):
-            raise InputError("bad-change", f"{key} is no text", hint=_HINT)
+            raise InputError("bad-change", f"{key} is not a text", hint=_HINT)
     tags = found.get("tags", [])
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise InputError("bad-change", "tags are no list of texts", hint='"tags": ["fire", "night"]')
+        raise InputError("bad-change", "tags is not a list of texts", hint='"tags": ["fire", "night"]')
     quiet = found.get("quiet", 1)
     if isinstance(quiet, bool) or not isinstance(quiet, int | float) or quiet <= 0:
-        raise InputError("bad-change", "quiet is no number of seconds", hint='"quiet": 3600')
+        raise InputError("bad-change", "quiet is not a number of seconds", hint='"quiet": 3600')
     if not found.get("text", "").strip():
-        raise InputError("bad-change", f"there is no text of the rule {name!r}", hint=_HINT)
+        raise InputError("bad-change", f"there is no text for the rule {name!r}", hint=_HINT)
     options = found.get("options", {})
     if not isinstance(options, dict):
-        raise InputError("bad-change", "options are no object", hint='{"restart": "always"}')
+        raise InputError("bad-change", "options is not an object", hint='{"restart": "always"}')
     return Rule(
         name,
         found["text"],

@@ -202,11 +202,11 @@ def set_aside(job: ShardJob, ahead: pa.Table) -> pa.Table:
         raise InputError(
             "event-ahead",
             f"event {event['id']} of type {event['type']} ends at {shown(event['end'])}, "
-            f"which is more than {job.ahead} ahead of the clock",
-            hint="see to the clock of its source, allow more with ahead='30d' or ahead='any', "
+            f"which is more than {job.ahead} ahead of wall-clock time",
+            hint="check the clock of its source, allow more with ahead='30d' or ahead='any', "
             "or say what becomes of such events: late='keep' or late='drop'",
         )
-    return _because(ahead, f"it is more than {job.ahead} ahead of the clock")
+    return _because(ahead, f"it is more than {job.ahead} ahead of wall-clock time")
 
 
 def _because(events: pa.Table, reason: str) -> pa.Table:

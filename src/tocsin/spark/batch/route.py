@@ -14,10 +14,11 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame
 
 from tocsin.errors import InputError, counted
+from tocsin.explain import contents as explain
 from tocsin.runtime.read.parquet_events import ReadJob
 from tocsin.spark.batch.co_located import together
 from tocsin.spark.batch.run import detect_by_key, detect_by_time, detect_in_place, detect_read, prepared_rows
-from tocsin.spark.events.arrow_predicates import Lookup, are_many, lookup_of
+from tocsin.spark.events.arrow_predicates import Lookup, lookup_if_many
 from tocsin.spark.parquet.read_plan import plan_reading
 from tocsin.spark.query import Query, Refusal
 from tocsin.spark.session.advice import advice
@@ -45,17 +46,22 @@ class Route:
         """Why a route was not taken; None for this one and for slower ones."""
         return dict(self.refused).get(name)
 
+    @property
+    def explained(self) -> explain.Route:
+        """The route as a part of an explanation."""
+        return explain.Route(self.name, self.summary, dict(self.refused))
+
     def __str__(self) -> str:
+        names: dict[str, list[str]] = {}
+        for name, why in self.refused:
+            names.setdefault(why, []).append(name)
         return "\n".join(
             [
                 f"{self.name}: {self.summary}",
-                *(f"  not {name}: {why}" for name, why in self.refused),
+                *(f"  not {', '.join(own)}: {why}" for why, own in names.items()),
                 *([] if self.advice is None else [f"  {self.advice}"]),
             ]
         )
-
-
-THE_STREAM = Route(STREAM, "events travel to the shard of their key, which remembers what it needs")
 
 
 class Choice:
@@ -73,9 +79,7 @@ class Choice:
     @cached_property
     def lookup(self) -> Lookup | Refusal:
         """The predicates in a form that can be looked up, if there are many."""
-        if not are_many(self.query.compiled):
-            return Refusal("Spark answers so few predicates itself, which is faster")
-        return lookup_of(self.query)
+        return lookup_if_many(self.query)
 
     @property
     def looked_up(self) -> Lookup | None:
@@ -94,7 +98,7 @@ class Choice:
         if not query.columns.key:
             return Refusal("the events have no key")
         if query.cut == "time":
-            return Refusal("cut='time' deals events to tasks by time")
+            return Refusal("cut='time' assigns events to tasks by time")
         if query.files is not None:
             return Refusal("the events are files, not a table repartitioned by the key")
         placed = together(self.rows, len(query.columns.key))
@@ -119,8 +123,8 @@ class Choice:
             if isinstance(served, Refusal):
                 refused.append((one.name, served.reason))
             else:
-                told = advice(self.query.spark, converts_rows=one.run is not _run_read)
-                return Route(one.name, served, tuple(refused), told)
+                advised = advice(self.query.spark, converts_rows=one.run is not _run_read)
+                return Route(one.name, served, tuple(refused), advised)
         raise _cannot_cut(dict(refused))
 
     def matches(self) -> DataFrame:
@@ -149,6 +153,20 @@ def choose(query: Query) -> Choice:
     return choice
 
 
+def route_of_stream(lookup: Lookup | Refusal | None) -> Route:
+    """Return the only route of a stream. `lookup` is that of its predicates; None for rules that change."""
+    summary = "events travel to the shard of their key, which keeps its state between micro-batches"
+    waiting = "the events of a stream arrive while it runs, and have to meet the state of their key"
+    refused = {one.name: waiting for one in ROUTES if one.name != LOOK_UP}
+    if isinstance(lookup, Refusal):
+        refused[LOOK_UP] = lookup.reason
+    else:
+        summary += (
+            f"; {'the rules in force' if lookup is None else 'predicates'} are looked up by Python workers"
+        )
+    return Route(STREAM, summary, tuple(refused.items()))
+
+
 def _cannot_cut(refused: dict[str, str]) -> InputError:
     reason = refused[BY_TIME]
     if PARQUET in refused and CHUNKS in refused:
@@ -174,7 +192,7 @@ def _chunks(choice: Choice) -> str | Refusal:
         return Refusal("cut='key' is asked for")
     if query.longest is None:
         return Refusal("a pattern has no longest match, or depends on all the past")
-    return Refusal("the row groups of the files do not lie in the order of time")
+    return Refusal("the row groups of the files are not in the order of time")
 
 
 def _partitioned(choice: Choice) -> str | Refusal:

@@ -75,7 +75,7 @@ class KafkaServer:
 
 @dataclass(frozen=True, slots=True)
 class KafkaInput:
-    """What to read from Kafka.
+    """The topics to read from Kafka, and where to start.
 
     Args:
         starting: where a new query begins: `earliest`, `latest`, or `{topic: {partition: offset}}`.
@@ -149,7 +149,7 @@ def refuse_second(attempt: int) -> None:
     if attempt:
         raise BrokerError(
             "sending-interrupted",
-            "a task was cut short while it sent to Kafka",
+            "a task was interrupted while it sent to Kafka",
             hint="run it again: what was sent is read back, and the rest is sent",
         )
 
@@ -194,8 +194,8 @@ def kafka_error(error: BaseException) -> BrokerError | None:
     for sign, code, hint in _FAILURES:
         if sign in text:
             line = next(line for line in text.splitlines() if sign in line)
-            told = line[line.index(sign) :].removeprefix(sign).strip(": ")
-            return BrokerError(code, f"Kafka: {told[:300] or sign}", hint=hint)
+            detail = line[line.index(sign) :].removeprefix(sign).strip(": ")
+            return BrokerError(code, f"Kafka: {detail[:300] or sign}", hint=hint)
     return None
 
 
@@ -245,9 +245,7 @@ def _headers() -> Column:
 def _rows(messages: DataFrame, topic: str | None) -> DataFrame:
     """Select the columns that Spark's Kafka sink accepts; the id becomes a header."""
     if topic is None and "topic" not in messages.columns:
-        raise InputError(
-            "no-topic", "it is not said which topic to write to", hint="give a topic, or a column topic"
-        )
+        raise InputError("no-topic", "no topic to write to is given", hint="give a topic, or a column topic")
     none = F.expr("cast(array() as array<struct<key:string,value:binary>>)")
     own = F.transform(F.map_entries("headers"), lambda h: _header(h["key"], h["value"]))
     ours = F.when(F.col("id").isNotNull(), F.array(_header(F.lit("id"), F.col("id"))))
@@ -327,10 +325,10 @@ def _check_connector(spark: SparkSession) -> None:
 
 
 def _no_connector(why: str = "") -> SetupError:
-    told = f": {why}" if why else ""
+    reason = f": {why}" if why else ""
     return SetupError(
         "no-kafka-connector",
-        f"this Spark session has no usable Kafka connector{told}",
+        f"this Spark session has no usable Kafka connector{reason}",
         hint="start the session with connector_settings() as extra_conf, or spark-submit with "
         f"--packages {_CONNECTOR}:{pyspark.__version__}",
     )

@@ -213,7 +213,7 @@ def refused(broker: str, where: str, why: object) -> BrokerError:
     """Return the error for a broker that refuses our credentials."""
     return BrokerError(
         "broker-refused",
-        f"{broker} at {where} refuses us: {why}",
+        f"{broker} at {where} refuses the connection: {why}",
         hint="check user, password or token, and what they may read and write",
     )
 

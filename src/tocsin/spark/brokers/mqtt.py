@@ -55,7 +55,7 @@ _COLUMNS = ("value", "topic", "id", "headers")
 
 @dataclass(frozen=True, slots=True)
 class MqttInput:
-    """What to read from a broker.
+    """The topics to read from a broker.
 
     Args:
         topics: topic filters, which may contain the wildcards + and #.

@@ -167,7 +167,7 @@ class Receiver:
         try:
             while not self._stopping.is_set():
                 self._receive(self._connect())
-        except Exception as problem:  # noqa: BLE001  a thread has nobody else to tell
+        except Exception as problem:  # noqa: BLE001  (kept, because nobody catches errors of a thread)
             self._failure = problem
 
     def _connect(self) -> _Connection | None:

@@ -60,7 +60,7 @@ _COLUMNS = ("value", "topic", "id", "headers")
 
 @dataclass(frozen=True, slots=True)
 class NatsInput:
-    """What to read from a JetStream stream.
+    """The messages to read from a JetStream stream.
 
     Args:
         subject: read only messages to this subject, which may contain wildcards.
@@ -256,7 +256,7 @@ class NatsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             raise BrokerError(
                 "stream-replaced",
                 f"the stream {self._what.stream} ends at {state.last}, but {after} of its messages were already read",
-                hint="it was made anew: use a new checkpoint to read it from its start",
+                hint="it was created again: use a new checkpoint to read it from its start",
             )
         if self._what.missing == "fail" and state.first > after + 1:
             raise messages_gone(self._what.stream, after + 1, state.first)

@@ -185,7 +185,7 @@ async def _state(jetstream: JetStreamContext, stream: str) -> StreamState:
     if info.config.retention not in (None, RetentionPolicy.LIMITS):
         raise BrokerError(
             "stream-not-replayable",
-            f"the stream {stream} keeps messages by {info.config.retention}: they go when somebody has read them",
+            f"the stream {stream} keeps messages by {info.config.retention}: they are deleted when somebody has read them",
             hint="only a stream with the retention policy limits can be read again after a failure",
         )
     last = info.state.last_seq

@@ -115,6 +115,17 @@ def lookup_of(query: Query) -> Lookup | Refusal:
     return arrow_predicates(query.compiled, query.catalog, query.schema, query.columns)
 
 
+def lookup_if_many(query: Query) -> Lookup | Refusal:
+    """Return the predicates of a query as they are looked up, or why Spark evaluates them.
+
+    Spark evaluates a few of them: to plan and compile many takes longer than to look them up. It also evaluates
+    predicates that have no Arrow form.
+    """
+    if not are_many(query.compiled):
+        return Refusal("Spark evaluates so few predicates faster itself")
+    return lookup_of(query)
+
+
 def asked_columns(lookup: Lookup, query: Query) -> list[Column]:
     """Return the columns of a table that predicates use, in the form that `runtime.predicates.index` expects."""
     return [_asked_column(operand, query).alias(name) for name, operand in lookup.columns.items()]
@@ -209,7 +220,7 @@ class _Asking:
                 return ("null", self._attribute(name, None)[0])
             case Like(Attribute(name), pattern):
                 if not _is_plain_text(type_at(self.schema, name)):
-                    raise _NoArrowFormError(f"{name!r} is no plain text, and is compared with LIKE")
+                    raise _NoArrowFormError(f"{name!r} is not a plain text, and is compared with LIKE")
                 return self._derived(("like", spelled(self.schema, name), pattern))
             case Compare() | IsNull() | Like() | Unify():
                 raise TypeError(f"{filter} needs more than one event")
@@ -272,7 +283,7 @@ class _Asking:
             case Compare(Attribute(name), relation, Literal(value)):
                 return ("sure", self._compares(name, relation, value))
             case Compare() | IsNull() | Like() | Unify():
-                raise TypeError(f"{filter} is not asked in this family")
+                raise TypeError(f"{filter} does not exist in this family")
             case _:
                 assert_never(filter)
 

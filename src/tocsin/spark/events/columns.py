@@ -164,7 +164,7 @@ def micros_of(column: Column, kind: T.DataType, unit: str | None = None) -> Colu
 def attribute_kinds(table: HasSchema) -> dict[str, str]:
     """Return the kinds of the columns of a table, against which the attributes in patterns are checked.
 
-    Names are found in upper or lower case, unless the session tells them apart.
+    Names are found in upper or lower case, unless the session is case-sensitive.
     """
     kinds = struct_kinds(table.schema)
     return kinds if is_case_sensitive(table) else AnyCase(kinds)

@@ -1,4 +1,4 @@
-"""What a pattern asks of a table that can hardly be meant, found from the table's columns alone."""
+"""Warnings about a query that its table's columns make pointless, such as a comparison that never holds."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OWN = ("type", "timestamp", "source", *DELIVERY_ATTRIBUTES)
 
 
 def doubts(query: Query) -> list[TocsinWarning]:
-    """Return what is doubtful about a query before any event is read."""
+    """Return warnings about a query, before any event is read."""
     return [*_one_type(query), *_mismatches(query), *_unknown(query)]
 
 

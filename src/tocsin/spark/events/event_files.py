@@ -60,7 +60,10 @@ def read_file(session: SparkSession, path: str, format: str) -> DataFrame:
     if format == "parquet":
         return session.read.parquet(path)
     if format == "csv":
-        return session.read.csv(path, header=True, inferSchema=True, mode="FAILFAST", escape='"')
+        # By RFC 4180: a quoted field may hold line breaks, and a quote in it is doubled.
+        return session.read.csv(
+            path, header=True, inferSchema=True, mode="FAILFAST", escape='"', multiLine=True
+        )
     frame = session.read.option("inferTimestamp", True).json(path)
     if "_corrupt_record" in frame.columns:
         raise InputError(

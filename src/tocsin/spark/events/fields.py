@@ -119,7 +119,7 @@ def _leaf_column(leaf: Filter, query: Query) -> Column:
         case Compare(Attribute(name), relation, Literal(value)):
             return F.coalesce(_compares(name, relation, value, query), F.lit(False))
         case _:
-            raise TypeError(f"{leaf} is not asked in this family")
+            raise TypeError(f"{leaf} does not exist in this family")
 
 
 def _compares(name: str, relation: Relation, value: int | float | str | bool, query: Query) -> Column:

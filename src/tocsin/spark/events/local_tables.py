@@ -67,7 +67,7 @@ def local_table(events: object) -> LocalTable | None:
                 return LocalTable(_plain(pa.Table.from_batches([events])), "arrow")
             case _ if library == "pandas" and type(events).__name__ == "DataFrame":
                 return LocalTable(_from_pandas(events), "pandas")
-            # Never imported here: whoever has a table of polars has loaded it.
+            # Never imported here: to have a table of polars is to have loaded it.
             case _ if library == "polars" and type(events).__name__ == "DataFrame":
                 return LocalTable(_plain(events.to_arrow()), "polars")  # type: ignore[attr-defined]
             case _ if library == "polars" and type(events).__name__ == "LazyFrame":

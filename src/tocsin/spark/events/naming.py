@@ -89,7 +89,7 @@ def column_at(schema: T.StructType, name: str) -> Column:
 
 
 def is_case_sensitive(table: HasSchema) -> bool:
-    """Return whether the session of a table tells upper from lower case in names."""
+    """Return whether the session of a table is case-sensitive."""
     session = getattr(table, "sparkSession", None)
     return session is not None and str(session.conf.get("spark.sql.caseSensitive")).lower() == "true"
 
@@ -115,7 +115,7 @@ def all_names(schema: T.StructType) -> list[str]:
 
 
 def check_unambiguous(table: HasSchema) -> None:
-    """Refuse columns that differ only in case, in a session that does not tell them apart."""
+    """Refuse columns that differ only in case, in a session that is not case-sensitive."""
     if is_case_sensitive(table):
         return
     seen: dict[str, str] = {}

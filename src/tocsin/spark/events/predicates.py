@@ -70,7 +70,7 @@ def comparison_column(
 
 
 def like_column(name: str, pattern: str, schema: T.StructType) -> Column:
-    """Return whether an attribute is like a pattern; null where it is not known, and where it is no text."""
+    """Return whether an attribute is like a pattern; null where it is missing or not a text."""
     type = type_at(schema, name)
     if not isinstance(type, T.StringType):
         return F.lit(None).cast("boolean")

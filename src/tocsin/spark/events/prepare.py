@@ -12,7 +12,7 @@ from pyspark.sql import types as T
 from tocsin.automata.detection_plan import BitTest, Compiled, FieldTest
 from tocsin.runtime import program as rt
 from tocsin.runtime.results.where import operands_of
-from tocsin.spark.events.arrow_predicates import are_many, domain_of, lookup_of, relevant_by_lookup
+from tocsin.spark.events.arrow_predicates import domain_of, lookup_if_many, relevant_by_lookup
 from tocsin.spark.events.boolean_columns import any_of
 from tocsin.spark.events.columns import micros
 from tocsin.spark.events.fields import belongs_column, field_column, holds_column, type_column
@@ -96,7 +96,7 @@ def readable(prepared: DataFrame, unreadable: str, used: Column | None = None) -
 
     Args:
         used: whether a pattern looks at a prepared row. Others that are not events are dropped in any case; but a row
-            without a type is an error, because no pattern can tell whether to look at it.
+            without a type is an error, because it may be relevant to any pattern.
     """
     problem = prepared["unreadable"]
     if unreadable == "drop":
@@ -184,10 +184,9 @@ def is_relevant(query: Query) -> Column:
     Spark evaluates one predicate after the other and stops at the first that holds; bits would need all of them. When
     Spark would be slow to plan that many predicates, they are looked up.
     """
-    if are_many(query.compiled):
-        lookup = lookup_of(query)
-        if not isinstance(lookup, Refusal):
-            return relevant_by_lookup(lookup, query)
+    lookup = lookup_if_many(query)
+    if not isinstance(lookup, Refusal):
+        return relevant_by_lookup(lookup, query)
     masks = domain_of(query.compiled).tolist()
     answers = [
         _answer(test, query) for bit, test in query.compiled.tests if masks[bit >> 6] >> (bit & 63) & 1

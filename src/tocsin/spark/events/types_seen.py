@@ -1,8 +1,8 @@
-"""The types of events that tasks see in what they read anyway, to warn of types that a pattern names and no event has.
+"""Collect the types of events that tasks see while they read, to warn of types that a pattern names and no event has.
 
 Each task reports once; the last report of a stage completes the picture, and the warning comes before the action returns.
 Where Spark evaluates predicates, it drops events that no pattern looks at before a task sees them: then only types that are
-named without a filter are told. Nothing is read for this alone.
+named without a filter are reported. Nothing is read for this alone.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _UNKNOWN = 1 << 62  # more tasks than there can be
 
 
 class TypesSeen:
-    """Collects the types that the tasks of one query see, and tells of those that are named and never occur."""
+    """Collects the types that the tasks of one query see, and warns of those that are named and never occur."""
 
-    def __init__(self, query: Query, tell: Callable[[TocsinWarning], None], stages: int) -> None:
+    def __init__(self, query: Query, warn: Callable[[TocsinWarning], None], stages: int) -> None:
         context = query.spark.sparkContext
         self._tracker = context.statusTracker()
-        self._tell: Callable[[TocsinWarning], None] | None = tell
+        self._warn: Callable[[TocsinWarning], None] | None = warn
         self._tasks: int | None = None  # that read files; None if Spark reads them
         self._stages = stages  # that have to report: the first micro-batches of a stream, or one
         self._catalog = query.catalog
@@ -56,15 +56,15 @@ class TypesSeen:
         return partial(pack_reporting, self._reports, work, words)
 
     def _conclude(self, reports: Reports) -> None:
-        """Tell what never occurs, once all tasks of enough stages have reported."""
-        if self._tell is None:
+        """Warn of types that never occur, once all tasks of enough stages have reported."""
+        if self._warn is None:
             reports.clear()
             return
         counts = Counter(stage for stage, _ in reports)
         complete = [stage for stage, count in counts.items() if count >= (self._tasks or self._count(stage))]
         if len(complete) < self._stages:
             return
-        tell, self._tell = self._tell, None
+        warn, self._warn = self._warn, None
         found = frozenset[object]().union(*reports.values())
         if self._tasks is None:
             missing = [name for name, bit in self._bits.items() if bit not in found]
@@ -76,26 +76,26 @@ class TypesSeen:
         if missing:
             # Raised here, where warnings are errors, it would break Spark's connection and not reach the user.
             with suppress(TocsinWarning):
-                tell(never_occur(missing, there, hint))
+                warn(never_occur(missing, there, hint))
 
     def _count(self, stage: int) -> int:
-        told = self._tracker.getStageInfo(stage)
-        return _UNKNOWN if told is None else told.numTasks
+        info = self._tracker.getStageInfo(stage)
+        return _UNKNOWN if info is None else info.numTasks
 
 
 def types_seen(
     query: Query,
-    tell: Callable[[TocsinWarning], None] = warnings.warn,
+    warn: Callable[[TocsinWarning], None] = warnings.warn,
     *,
     stages: int = 1,
 ) -> TypesSeen | None:
     """Return what collects the types of a query's events; None if there is nothing to ask, or no way to report.
 
     Args:
-        stages: how many stages have to report before anything is told.
+        stages: how many stages have to report before the first warning.
     """
     asked = query.columns.type is not None and bool(_asked(query))
-    return TypesSeen(query, tell, stages) if asked and not is_remote(query.spark) else None
+    return TypesSeen(query, warn, stages) if asked and not is_remote(query.spark) else None
 
 
 def _asked(query: Query) -> list[str]:

@@ -36,6 +36,9 @@ class Seen:
     rules: Sequence[Mapping[str, Any]] = ()  # the outcome of each change of rules
     held: Mapping[str, int] = field(default_factory=dict)  # matches that quiet subscriptions held back
     alerts: Sequence[str] = ()  # the latest matches in words, for who shows them
+    gone: Mapping[str, int] = field(
+        default_factory=dict
+    )  # files deleted before they were read, by their folder
 
     @property
     def total(self) -> Counters:
@@ -60,7 +63,7 @@ class Seen:
         """The record as a line of JSON, without the figures of each shard and the matches in words."""
         plain = asdict(self)
         del plain["shards"], plain["alerts"]
-        for name in ("rules", "held"):
+        for name in ("rules", "held", "gone"):
             if not plain[name]:
                 del plain[name]
         return json.dumps(plain)
@@ -75,9 +78,16 @@ class Seen:
         ]
         noted = "".join(f"; {name} is silent and not waited for" for name in self.silent)
         noted += "".join(f"; nothing was heard of {name} yet" for name in unheard)
+        noted += "".join(f"; {deleted_before(count, folder)}" for folder, count in self.gone.items())
         held = sum(self.held.values())
         noted = (f", {held:,} held back" if held else "") + noted
         return f"{counted(total.read, 'event')}{aside}; {found or 'no match'}{noted}"
+
+
+def deleted_before(count: int, folder: str) -> str:
+    """What is said of files that nobody can read any more."""
+    files = "1 file was" if count == 1 else f"{count:,} files were"
+    return f"{files} deleted from {folder} before being read"
 
 
 Watcher = Callable[[Seen], None]

@@ -1,4 +1,4 @@
-"""What tasks tell the driver of the types of events they see, through Spark's accumulators. Light, because workers load it."""
+"""Reports from tasks to the driver about the types of events, through Spark's accumulators. Light: workers load it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def pack_reporting(
     def noted() -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for word in range(words):
-                # Null in rows that are no events, such as those that tell the time in a stream.
+                # Null in rows that are no events, such as those that carry wall-clock time in a stream.
                 bits = batch.column(f"bits{word}").drop_null().to_numpy(zero_copy_only=False)
                 found[word] |= int(np.bitwise_or.reduce(bits, initial=0)) & _WORD
             yield batch

@@ -86,7 +86,7 @@ def groups_of(reading: ReadJob, files: Sequence[str], schema: T.StructType) -> l
     if reading.scan is not None:
         unknown = {*columns, time} - dict(reading.scan.names).keys()
         if unknown:
-            raise CannotReadError(f"{min(unknown)!r} is no plain name of a column")
+            raise CannotReadError(f"{min(unknown)!r} is not the name of a plain column")
         (time,) = reading.scan.in_files((time,))
         columns = tuple(dict.fromkeys((*reading.scan.in_files(columns), *reading.scan.asked)))
     return row_groups(footers(files), schema, columns, time)
@@ -154,7 +154,7 @@ def assign_tasks(reading: ReadJob, groups: Sequence[RowGroup], query: Query, clu
         chains = overlap(query.compiled) is None
         layout = lay_out(groups, reading.end, longest, chains=chains, cores=cores)
     if cut == "time" and apart is None and layout is None:
-        raise CannotReadError("the files do not tell of the order of time")
+        raise CannotReadError("the footers of the files do not show the order of time")
     by_key = cut != "time" and bool(reading.keys)
     if layout is not None or (
         by_key and (cut == "key" or not _is_skewed(reading, groups, partitions, query.schema))

@@ -81,13 +81,13 @@ def schema_of(file: Path, settings: Callable[[str], str]) -> T.StructType | None
     if any(map(is_nanos, own.types)):
         return _in_micros(own)
     if _SPARK_SCHEMA in metadata:
-        told = T.StructType.fromJson(json.loads(metadata[_SPARK_SCHEMA]))
+        stated = T.StructType.fromJson(json.loads(metadata[_SPARK_SCHEMA]))
     else:
-        told = T.StructType([T.StructField(f.name, _INFERRED.get(f.type, T.NullType())) for f in own])
-    known = all(one.dataType in _INFERRED.values() and not one.metadata for one in told.fields)
-    alike = len({name.lower() for name in told.names}) == len(told.names)
+        stated = T.StructType([T.StructField(f.name, _INFERRED.get(f.type, T.NullType())) for f in own])
+    known = all(one.dataType in _INFERRED.values() and not one.metadata for one in stated.fields)
+    alike = len({name.lower() for name in stated.names}) == len(stated.names)
     return (
-        T.StructType([T.StructField(one.name, one.dataType) for one in told.fields])
+        T.StructType([T.StructField(one.name, one.dataType) for one in stated.fields])
         if known and alike
         else None
     )
@@ -176,14 +176,14 @@ def footers(files: Iterable[str]) -> list[Footer]:
 
 
 def row_groups(
-    told: Iterable[Footer], schema: T.StructType, read: Sequence[str], time: str
+    own_footers: Iterable[Footer], schema: T.StructType, read: Sequence[str], time: str
 ) -> list[RowGroup]:
     """Return the row groups of files whose column types must agree with Spark's. `time` is the time column."""
     for name in read:
         if schema.names.count(name) > 1:
-            raise CannotReadError(f"{name!r} is no plain name of a column")
+            raise CannotReadError(f"{name!r} is not the name of a plain column")
     groups = []
-    for footer in told:
+    for footer in own_footers:
         for name in read:
             _check_column(footer, name, schema[name].dataType)
         for number in range(footer.metadata.num_row_groups):
@@ -194,11 +194,11 @@ def row_groups(
     return groups
 
 
-def may_lack(told: Iterable[Footer], path: str) -> bool:
+def may_lack(own_footers: Iterable[Footer], path: str) -> bool:
     """Return whether a column may contain nulls, according to the statistics of the files."""
     return any(
         _lacks(footer.metadata.row_group(number), path)
-        for footer in told
+        for footer in own_footers
         for number in range(footer.metadata.num_row_groups)
     )
 
@@ -206,8 +206,8 @@ def may_lack(told: Iterable[Footer], path: str) -> bool:
 def _lacks(group: pq.RowGroupMetaData, path: str) -> bool:
     for column in (group.column(number) for number in range(group.num_columns)):
         if column.path_in_schema == path:
-            told = column.is_stats_set and column.statistics.has_null_count
-            return not told or column.statistics.null_count > 0
+            stated = column.is_stats_set and column.statistics.has_null_count
+            return not stated or column.statistics.null_count > 0
     return True
 
 
@@ -215,8 +215,8 @@ def _least_and_most(group: pq.RowGroupMetaData, name: str) -> tuple[object, obje
     for number in range(group.num_columns):
         column = group.column(number)
         if column.path_in_schema == name:
-            told = column.is_stats_set and column.statistics.has_min_max and column.physical_type != "INT96"
-            return (column.statistics.min, column.statistics.max) if told else None
+            stated = column.is_stats_set and column.statistics.has_min_max and column.physical_type != "INT96"
+            return (column.statistics.min, column.statistics.max) if stated else None
     return None
 
 

@@ -89,7 +89,7 @@ def reckoned(value: object, moment: Moment) -> float:
         case int() | float():
             return value / 1000 if moment.form == "nanoseconds" else float(value * moment.factor)
         case _:
-            raise TypeError(f"{value!r} is no time")
+            raise TypeError(f"{value!r} is not a time")
 
 
 def even_cuts(groups: Sequence[RowGroup], end: Moment, chunks: int, apart: int) -> tuple[int, ...]:

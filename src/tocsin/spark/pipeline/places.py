@@ -1,4 +1,4 @@
-"""Where the paths of a pipeline file point, however they are spelled.
+"""Resolve the paths of a pipeline file, so that two spellings of the same place can be recognised.
 
 Two spellings of one place have to be known as one before anything is written or deleted: `file:///data` and `/data`, a
 symbolic link and what it points to, `a/../b` and `b`, a wildcard and each folder that fits it.
@@ -28,19 +28,22 @@ _ALIASES = {"s3a": "s3", "s3n": "s3", "wasbs": "wasb", "abfss": "abfs"}
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A file, a folder, or all that fit a pattern: the store (empty for files of this machine), and the names down to it."""
+    """A file, a folder or a glob: its store (empty for local files), and the names that lead to it."""
 
     store: str
     names: tuple[str, ...]
 
     def overlaps(self, other: Place) -> bool:
-        """Whether both can be the same, or one can be inside the other."""
+        """Whether both can be the same place, or one can be inside the other."""
         both = zip(self.names, other.names, strict=False)
         return self.store == other.store and all(_fit(one, another) for one, another in both)
 
 
-def problem_of(path: str) -> str | None:
-    """Why no file can have this path; None if one can.
+def problem_of(path: str, *, wild: bool = False) -> str | None:
+    """Return why no file can have this path; None if one can.
+
+    Args:
+        wild: whether the path may stand for others by wildcards, which can be shorter.
 
     >>> problem_of("out"), problem_of("a" * 300)
     (None, 'a name in it has 300 bytes; the limit is 255')
@@ -53,13 +56,13 @@ def problem_of(path: str) -> str | None:
     if (size := len(path.encode())) > MAX_PATH:
         return f"it has {size:,} bytes; the limit is {MAX_PATH:,}"
     longest = max(len(name.encode()) for name in path.split("/"))
-    if longest > MAX_NAME and not _WILD.search(path):
+    if longest > MAX_NAME and not (wild and _WILD.search(path)):
         return f"a name in it has {longest} bytes; the limit is {MAX_NAME}"
     return None
 
 
 def whole(path: str, folder: Path) -> str:
-    """A path as an absolute one without links and `..`; one with a scheme keeps it.
+    """Return an absolute path without links and `..`; one with a scheme keeps it.
 
     >>> whole("file:/data/../tmp", Path("/")), whole("s3://Bucket/a/../b", Path("/"))
     ('file:///tmp', 's3://Bucket/b')
@@ -75,7 +78,7 @@ def whole(path: str, folder: Path) -> str:
 
 
 def local(path: str) -> Path | None:
-    """The path of a file of this machine; None for other stores."""
+    """Return the path of a local file; None for other stores."""
     own = _FILE.fullmatch(path)
     if own is not None:
         return Path(own[2] or "/")
@@ -83,7 +86,7 @@ def local(path: str) -> Path | None:
 
 
 def places(path: str) -> frozenset[Place]:
-    """Every place that a whole path may stand for: what its braces expand to, and where links lead."""
+    """Return every place that a path may refer to: each expansion of its braces, with links resolved."""
     here = local(path)
     if here is None:
         scheme = _SCHEME.fullmatch(path)
@@ -109,7 +112,7 @@ def overlap(one: str, other: str) -> bool:
 
 
 def linked(source: str) -> frozenset[Place]:
-    """Where the symbolic links inside a source lead, so that nothing that it reads by one is deleted."""
+    """Return the targets of the symbolic links inside a source, so that nothing it reads through one is deleted."""
     here = local(source)
     if here is None:
         return frozenset()
@@ -132,7 +135,7 @@ def _some(found: Iterator[str]) -> Iterator[str]:
 
 
 def _real(path: str) -> str:
-    """The path without links and `..`, as far as it is there; the part from the first wildcard on stays as it is."""
+    """Return the path without links and `..`, as far as it exists; the part from the first wildcard on is unchanged."""
     wild = _WILD.search(path)
     if wild is None:
         return os.path.realpath(path)
@@ -145,7 +148,7 @@ def _names(path: str) -> tuple[str, ...]:
 
 
 def _spellings(path: str) -> tuple[str, ...]:
-    """A path for each choice of its braces. If there are very many, the braces stand for anything."""
+    """Return a path for each expansion of its braces. If there are very many, the braces become wildcards."""
     found = [path]
     while any(match := _BRACES.search(one) for one in found):
         grown: list[str] = []

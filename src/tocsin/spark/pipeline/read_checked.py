@@ -1,4 +1,4 @@
-"""Read a pipeline file and check it: all its mistakes are reported at once, and none is left to be found by Spark."""
+"""Read and check a pipeline file: all mistakes are reported together, before Spark is started."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tocsin.spark.pipeline.plan.jobs import plan_jobs
 
 
 def read_pipeline(path: str | Path, *, allow_spark_settings: bool = False) -> Pipeline:
-    """The pipeline a file describes; raises `PipelineErrors` with all mistakes, each with its line.
+    """Return the pipeline; raise `PipelineErrors` with all mistakes, each with its line.
 
     Files must be there and patterns must be right; the columns of the sources are looked at when it runs.
 

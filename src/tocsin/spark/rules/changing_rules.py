@@ -117,7 +117,7 @@ def _refused(change: Change, problem: Exception) -> Decision:
     if isinstance(problem, TocsinError):
         code, message, hint = problem.code, problem.message, problem.hint
     what, name = change.action or None, change.name or None
-    # What is told of a change may quote it, and a change may be long.
+    # The report of a change may quote it, and a change may be long.
     return Decision(
         change.number, what, name, None, None, code, message[:MAX_MESSAGE], hint and hint[:MAX_MESSAGE]
     )

@@ -72,7 +72,7 @@ def compile_rules(settings: RuleSettings, rules: Sequence[Rule]) -> Watched:
     if isinstance(asked, Refusal):
         raise InputError(
             "no-arrow-form",
-            f"a rule that comes while a stream runs cannot ask this: {asked.reason}",
+            f"a rule that is added while a stream runs cannot use this predicate: {asked.reason}",
             hint="compare a column with a constant of its own kind, or make a column for it before tocsin.detect",
         )
     asking = to_bytes(

@@ -43,7 +43,7 @@ def check_language(name: str, rule: Rule) -> None:
     known = (query.name,) if query.sends else tuple(one.name for one in languages() if not one.sends)
     raise InputError(
         "other-language",
-        f"the matches of this query have no room for the rule {rule.name!r}, which is in {own.name}",
+        f"the matches of this query cannot hold the rule {rule.name!r}, which is in {own.name}",
         hint=f"its rules are in {', '.join(known)}; for others start a query of their own",
     )
 
@@ -106,7 +106,7 @@ def read_changes(
     """
     if not folder.is_dir():
         near = [one.name for one in folder.parent.iterdir()] if folder.parent.is_dir() else []
-        hint = did_you_mean(folder.name, near, "give the folder that the query was told to watch")
+        hint = did_you_mean(folder.name, near, "give the folder that the query watches")
         raise InputError("no-file", f"there is no folder {folder}", hint=hint)
     left = tuple(rules)
     found: list[Listed] = []

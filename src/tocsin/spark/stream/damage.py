@@ -44,7 +44,7 @@ _READER = re.compile(
     rf"\bat (?:\S+/)?org\.apache\.spark\.sql\.\S*\b({'|'.join(_READERS)})[\w$]*\.(\S*)\(", re.MULTILINE
 )
 _WRITES = re.compile(r"(?i)commit$|upload|save|write|addnew|add$|purge|maintenance")
-_TOP = 25  # frames of a stack that tell where an exception is from
+_TOP = 25  # frames of a stack that show where an exception is from
 _FULL = "No space left on device"
 
 

@@ -16,7 +16,7 @@ from tocsin.spark.stream.stream_plan import (
 )
 from tocsin.spark.stream.stream_query import opened, run_stream
 
-_FIRST = 3  # micro-batches after which a type that has not occurred is told
+_FIRST = 3  # micro-batches after which a type that has not occurred is reported
 
 
 def detect_stream(asked: StreamQuery) -> DataFrame:

@@ -43,7 +43,7 @@ def _figures(data: bytes, operator: int, checkpoint: str | Path) -> pa.Table:
 
 
 class KeptState(NamedTuple):
-    """What one shard of a stream keeps: its outlines, and its memories by pace group and bucket."""
+    """The state of one shard of a stream: its outlines, and its memories by pace group and bucket."""
 
     outlines: list[Outline]
     memories: dict[tuple[int, int], bytes]
@@ -109,5 +109,5 @@ def _rows(spark: SparkSession, checkpoint: str | Path, key: tuple[int, int] | No
             "If it is, restore it from a copy, or start with a new checkpoint folder",
         ) from None
     if not any(rows.values()):
-        raise InputError("empty-checkpoint", f"{checkpoint} remembers nothing yet")
+        raise InputError("empty-checkpoint", f"{checkpoint} contains no state yet")
     return rows

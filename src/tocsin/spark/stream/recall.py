@@ -17,7 +17,7 @@ from tocsin.spark.stream.state_store import HEAD, OUTLINES, Memory
 
 
 class Watched(NamedTuple):
-    """What a shard detects: pace groups, and the pace of each.
+    """The plan of a shard: pace groups, and the pace of each.
 
     Where rules may change, the first group is that of the query's own options, and always exists.
     """

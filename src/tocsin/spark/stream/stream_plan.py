@@ -19,7 +19,7 @@ from tocsin.runtime.predicates.lookup import WorkerLookup
 from tocsin.runtime.program import Array
 from tocsin.runtime.stream.arrivals import ArrivalJob
 from tocsin.runtime.stream.shard import PaceGroup, ShardJob
-from tocsin.spark.events.arrow_predicates import Lookup, are_many, asked_columns, domain_of, lookup_of
+from tocsin.spark.events.arrow_predicates import Lookup, asked_columns, domain_of, lookup_if_many
 from tocsin.spark.events.naming import column_at
 from tocsin.spark.events.prepare import prepared_columns, taken_fields
 from tocsin.spark.events.worker_job import worker_job
@@ -71,7 +71,7 @@ def too_far_ahead(end: Column, allowed: int) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class StreamPlan:
-    """What workers receive for a stream with fixed patterns; `stream_query.run_stream` sends it to them."""
+    """The worker job for a stream with fixed patterns, as `stream_query.run_stream` takes it."""
 
     job: ShardJob
     detected: Watched
@@ -112,14 +112,8 @@ class StreamQuery:
 
 
 def lookup_for(query: Query) -> Lookup | None:
-    """Return how the predicates of a query are looked up; None if Spark evaluates them.
-
-    Spark evaluates a few of them: to plan and compile many takes longer than to look them up. It also evaluates
-    predicates that have no Arrow form.
-    """
-    if not are_many(query.compiled):
-        return None
-    found = lookup_of(query)
+    """Return how the predicates of a query are looked up; None if Spark evaluates them."""
+    found = lookup_if_many(query)
     return None if isinstance(found, Refusal) else found
 
 

@@ -350,3 +350,12 @@ def test_a_key_is_found_wherever_toml_allows_it_to_stand() -> None:
     }
     found = {place: span.line_column[0] for place in places if (span := document.span(place))}
     assert found == places
+
+
+@pytest.mark.parametrize(
+    ("format", "more"), [("jsonl", "multiline = true"), ("csv", "multiline = true\nstream = true")]
+)
+def test_line_breaks_in_fields_are_for_csv_files_of_a_batch(folder: Path, format: str, more: str) -> None:
+    (folder / "in").mkdir()
+    text = replaced('format = "jsonl"\npath = "doors.jsonl"', f'format = "{format}"\npath = "in"\n{more}')
+    assert ("bad-value", 15) in mistakes(folder, text)

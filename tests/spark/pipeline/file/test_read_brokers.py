@@ -41,7 +41,7 @@ id = "number"
 
 def test_secrets_are_not_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = mistakes(tmp_path, TYPES, SOURCE, 'user = "me"\npassword = "hunter2"\n', SUBSCRIPTION, STREAM)
-    assert ("secret-in-file", "a password does not belong into this file") in found
+    assert ("secret-in-file", "a password does not belong in this file") in found
     with pytest.raises(PipelineErrors) as raised:
         read_pipeline(tmp_path / "pipeline.toml")
     assert "hunter2" not in str(raised.value)
@@ -72,7 +72,7 @@ def test_what_is_missing_or_wrong_is_told(tmp_path: Path) -> None:
 
 def test_a_broker_needs_declared_types_and_a_stream(tmp_path: Path) -> None:
     assert mistakes(tmp_path, SOURCE, SUBSCRIPTION, STREAM) == [
-        ("no-columns", "what the messages of doors hold is not declared")
+        ("no-columns", "the contents of the messages of doors are not declared")
     ]
     (tmp_path / "in.jsonl").write_text("")
     table = '[[source]]\nname = "s"\nformat = "jsonl"\npath = "in.jsonl"\n'
@@ -85,5 +85,5 @@ def test_a_broker_needs_declared_types_and_a_stream(tmp_path: Path) -> None:
     ]
     best = STREAM + 'repeated = "drop"\ndetection = "best-effort"\n'
     assert mistakes(tmp_path, TYPES, SOURCE, SUBSCRIPTION, best) == [
-        ("bad-value", "best effort uses events as they come, and does not know them again")
+        ("bad-value", "best effort uses events as they arrive, and cannot recognise repeated ones")
     ]

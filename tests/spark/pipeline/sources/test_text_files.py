@@ -90,8 +90,8 @@ def test_every_format_reads_the_same_and_says_what_it_cannot(
     too_large = "'x' is not a float" if declared else "the number in 'x' does not fit a double"
     line = 2 if format == "jsonl" else 3
     assert reasons == [
-        (line, f"it is not text in UTF-8: byte {first} is none of it"),
-        (line + 1, f"it is not text in UTF-8: byte {first} is none of it"),
+        (line, f"it is not text in UTF-8: byte {first} is invalid"),
+        (line + 1, f"it is not text in UTF-8: byte {first} is invalid"),
         (line + 3, too_large),
         (line + 4, too_large),
     ]
@@ -99,3 +99,47 @@ def test_every_format_reads_the_same_and_says_what_it_cannot(
     texts = [row["text"] for row in rows(tmp_path / "dead")]
     assert len(set(texts)) == 4
     assert json.dumps(texts)
+
+
+BROKEN = [
+    b"type,time,key,x",
+    b'A,2024-01-01T00:00:01,"two',
+    b'lines, ""quoted""",1',
+    b'A,2024-01-01T00:00:02,"one',
+    b"A,2024-01-01T00:00:03,forged,1",
+    b'A,2024-01-01T00:00:04,more",1',
+    b'A,2024-01-01T00:00:05,a 5" pipe,1',
+    b'A,2024-01-01T00:00:06,"last",1,"',
+]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("declared", [DECLARED, ""])
+def test_a_quoted_field_may_hold_line_breaks_where_the_source_says_so(
+    spark: SparkSession, tmp_path: Path, declared: str
+) -> None:
+    (tmp_path / "in.csv").write_bytes(b"\n".join(BROKEN))
+    said = PIPELINE.format(format="csv", declared=declared, stream="multiline = true", more="")
+    (tmp_path / "pipeline.toml").write_text(said)
+    report = run_pipeline(tmp_path / "pipeline.toml", session=spark)
+    keys = {row["key"] for row in rows(tmp_path / "out" / "Seen")}
+    forged = "one\nA,2024-01-01T00:00:03,forged,1\nA,2024-01-01T00:00:04,more"
+    assert keys == {'two\nlines, "quoted"', forged}
+    # The quote of line 7 is closed by the next one, so the two lines are one record.
+    assert [row["line"] for row in rows(tmp_path / "dead")] == [7]
+    assert (report.sources["csv"].read, report.sources["csv"].dead) == (3, 1)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("stream", [False, True])
+def test_elsewhere_a_line_that_does_not_close_a_field_is_a_dead_letter(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: bool
+) -> None:
+    monkeypatch.setitem(LINES, "csv", BROKEN)
+    run(spark, tmp_path, "csv", DECLARED, stream=stream)
+    reasons = {row["line"]: row["reason"] for row in rows(tmp_path / "dead")}
+    # A quote inside an unquoted field is a character like others, as in line 7; so the end of a record may look like an event.
+    assert reasons == dict.fromkeys((2, 3, 4, 8), "a quoted field is not closed in its line")
+    assert {row["key"] for row in rows(tmp_path / "out" / "Seen")} == {"forged", 'more"', 'a 5" pipe'}

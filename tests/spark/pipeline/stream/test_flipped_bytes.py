@@ -148,7 +148,8 @@ def test_a_flipped_byte_is_named_or_changes_nothing(stream: Stream) -> None:
 
 
 @pytest.mark.long
-def test_so_it_is_for_two_hundred(stream: Stream) -> None:
-    outcomes = Counter(stream.flipped(seed) for seed in range(1000, 1200))
+@pytest.mark.parametrize("first", range(1000, 1200, 20))
+def test_so_it_is_for_two_hundred(stream: Stream, first: int) -> None:
+    outcomes = Counter(stream.flipped(seed) for seed in range(first, first + 20))
     print(f"flipped bytes: {dict(outcomes)}")  # noqa: T201  (the figures of the long run)
-    assert outcomes["named"] > 20
+    assert outcomes["named"] > 0

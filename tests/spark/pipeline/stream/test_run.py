@@ -333,6 +333,33 @@ def test_a_micro_batch_that_is_run_again_replaces_what_it_wrote(
     spark.sql("drop table stream_pipeline_Pair")
 
 
+def test_a_file_that_was_deleted_before_it_was_read_is_reported_and_counted(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    spark.sql("drop table if exists stream_pipeline_Pair")
+    (tmp_path / "pipeline.toml").write_text(SMALL)
+    put(tmp_path / "in", 0, event(1) + event(2))
+    first = run_pipeline(tmp_path / "pipeline.toml", session=spark, once=True)
+    put(tmp_path / "in", 1, event(3))
+    second = run_pipeline(tmp_path / "pipeline.toml", session=spark, once=True)
+    assert (first.gone, second.gone) == ({}, {})
+    # As if the machine had gone down when the files of the second run had been listed, and not been read yet.
+    for number in range(first.batches or 0, second.batches or 0):
+        for name in (str(number), f".{number}.crc"):
+            (tmp_path / "checkpoint" / "commits" / name).unlink()
+        (tmp_path / "checkpoint" / "tocsin" / "ledger" / f"{number:09d}.json").unlink()
+    (file,) = (one for one in (tmp_path / "in").iterdir() if one.name.startswith("1"))
+    file.unlink()
+    log = tmp_path / "log"
+    again = run_pipeline(tmp_path / "pipeline.toml", session=spark, once=True, log=log)
+    assert list(again.gone.values()) == [1]
+    assert (tmp_path / "in").as_uri() in again.gone
+    assert "1 file was deleted from" in str(again)
+    assert sum(sum(json.loads(line).get("gone", {}).values()) for line in log.read_text().splitlines()) == 1
+    assert again.sources["s"] == Counters(2, 2, 0, 0, 0)
+    spark.sql("drop table stream_pipeline_Pair")
+
+
 def test_an_error_in_a_task_is_told_in_our_words(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,33 +5,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from tocsin.algebra.pairs.composition import Operands, occurs_at, task_of, task_of_one
+from tocsin.algebra.pairs.composition import Operands, occurs_at, task_of, task_of_one, task_of_several
 from tocsin.algebra.pairs.constraints import meets, nothing_between
 from tocsin.algebra.pairs.expression import (
     After,
     At,
+    Chain,
     Composition,
     Conjunction,
     Disjunction,
+    During,
+    Each,
     Every,
     Expression,
     Framed,
     Negation,
     Primitive,
     Selection,
+    Several,
     Simultaneity,
     primitives,
 )
 from tocsin.algebra.pairs.expression import Sequence as Ordered
 from tocsin.algebra.pairs.observation import Instance, compose
 from tocsin.algebra.pairs.online.by_views import OneOf, Pair, PairsOfOneClass, PairsOfViews, Runs
-from tocsin.algebra.pairs.online.forgetting import forgetting_alone, forgetting_of, length_of
+from tocsin.algebra.pairs.online.forgetting import (
+    forgetting_alone,
+    forgetting_of,
+    forgetting_of_several,
+    length_of,
+)
 from tocsin.algebra.pairs.online.inlets import Absence, Asked, Events, Guard, Moments, Numbered, Periods
 from tocsin.algebra.pairs.online.per_terminator import (
     EachOne,
     Interruptions,
     Terminators,
 )
+from tocsin.algebra.pairs.online.restrict import Groups, Span, Steps
 from tocsin.algebra.pairs.online.stage import Merge, Stage
 from tocsin.algebra.pairs.parameters import (
     Coupling,
@@ -64,6 +74,14 @@ def arrange(expression: Expression, outermost: bool = False) -> Stage:
             return arrange(body, outermost)
         case Disjunction() | Conjunction() | Ordered() | Simultaneity():
             return _composition(expression, outermost)
+        case Several():
+            return _several(expression, outermost)
+        case Chain():
+            return Steps(expression)
+        case During(body, since, until):
+            return Span(arrange(body), since, until)
+        case Each(body):
+            return Groups(expression, lambda: arrange(body, outermost))
         case _:
             assert_never(expression)
 
@@ -152,6 +170,13 @@ def _per_terminator(
         _without(expression),
         foreign if how.coupling is Coupling.CONTINUOUS else None,
     )
+
+
+def _several(expression: Several, outermost: bool) -> Stage:
+    task = task_of_several(expression, (Found(()),) * len(expression.operands))
+    merge = Merge([arrange(operand) for operand in expression.operands])
+    forgetting = forgetting_of_several(expression, outermost)
+    return Terminators(merge, expression.how.modes, forgetting, lambda _: task)
 
 
 def _alone(operand: Expression, mode: Mode) -> Stage:

@@ -9,15 +9,19 @@ from typing import assert_never
 from tocsin.algebra.pairs.expression import (
     After,
     At,
+    Chain,
     Composition,
     Conjunction,
     Disjunction,
+    During,
+    Each,
     Every,
     Expression,
     Framed,
     Negation,
     Primitive,
     Selection,
+    Several,
     Simultaneity,
     walk,
 )
@@ -33,6 +37,8 @@ from tocsin.algebra.pairs.parameters import (
     Pick,
     Views,
 )
+
+_HARMLESS = (Consumption.KEEP, Consumption.OWN)  # to the operators around
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,14 @@ def forgetting_of(
         plain and length == own,
         isinstance(expression, Ordered),
         _longest(_reach(operand) for operand in operands),
+    )
+
+
+def forgetting_of_several(expression: Several, outermost: bool) -> Forgetting:
+    """What an operator that wants so many of its operands can forget."""
+    own = expression.timeframe if isinstance(expression.timeframe, int) else None
+    return Forgetting(
+        own if forgets_by_timeframe(expression.how.modes, outermost) else None, False, False, None
     )
 
 
@@ -99,8 +113,10 @@ def _reach(expression: Expression) -> int | None:
     match expression:
         case Primitive() | At() | Negation():
             return 0
-        case Selection(body) | Framed(body):
+        case Selection(body) | Framed(body) | During(body) | Each(body):
             return _reach(body)
+        case Several() | Chain():
+            return None
         case After(body, delay):
             inner = _reach(body)
             return None if inner is None else inner + delay
@@ -128,9 +144,10 @@ def _longest(reaches: Iterable[int | None]) -> int | None:
 
 def _is_plain(expression: Composition, how: Detection, operands: Sequence[Expression]) -> bool:
     """Whether only order and timeframe decide what fits, and no operator inside deletes anything."""
-    inside = [part.how for operand in operands for part in walk(operand) if isinstance(part, Composition)]
+    nested = [part for operand in operands for part in walk(operand)]
+    inside = [part.how for part in nested if isinstance(part, Composition | Several)]
     keeping = all(
-        isinstance(inner, Views) or all(mode.consumption is Consumption.KEEP for mode in inner.modes)
+        isinstance(inner, Views) or all(mode.consumption in _HARMLESS for mode in inner.modes)
         for inner in inside
     )
     free = how.coupling is Coupling.NON_CONTINUOUS and how.concurrency is Concurrency.OVERLAPPING

@@ -57,7 +57,7 @@ class Terminators:
             ended, deletion = end_matches(task, self.available, operand, instance)
             found += ended
             if deletion is not None:
-                deletions.append(deletion)
+                deletions += deletion.outside()
                 self._delete(deletion)
             if deletion is None or not deletion.covers(instance):
                 self.available[operand].append(instance)

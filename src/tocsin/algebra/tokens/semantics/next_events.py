@@ -56,7 +56,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Then:
-    """What remains after the part of `node` before `index`; then `then`."""
+    """The rest of `node` from `index` on, followed by `then`."""
 
     node: Parts | Loop | Skippable | Clocked
     index: int

@@ -8,7 +8,7 @@ from __future__ import annotations
 from tocsin.algebra.completion.machine import Machine
 from tocsin.algebra.completion.output import Emit
 from tocsin.automata.completion.alphabet import Alphabet, alphabet_of
-from tocsin.automata.completion.execute import Prepared, accepted, enabled, prepare, react, start, status
+from tocsin.automata.completion.simulate import Prepared, accepted, enabled, prepare, react, start, status
 from tocsin.automata.completion.table import MAX_CELLS, Determinised, explore
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tocsin.algebra.completion.expression import FALSE
 from tocsin.algebra.predicate import Filter, Or
-from tocsin.automata.completion.execute import Prepared, bits, enabled
+from tocsin.automata.completion.simulate import Prepared, bits, enabled
 from tocsin.automata.completion.table import Table
 
 
@@ -19,7 +19,7 @@ def quench(prepared: Prepared, configuration: int) -> Filter:
 
     >>> from tocsin.algebra.completion.expression import TRUE, Predicate
     >>> from tocsin.automata.completion.construct import construct
-    >>> from tocsin.automata.completion.execute import prepare, start
+    >>> from tocsin.automata.completion.simulate import prepare, start
     >>> waiting = prepare(construct(Predicate(TRUE)))
     >>> quench(waiting, start(waiting)) == TRUE
     True

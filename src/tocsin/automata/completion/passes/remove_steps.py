@@ -22,8 +22,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from tocsin.algebra.completion.machine import Machine, above
-from tocsin.automata.completion.execute import bits, prepare
 from tocsin.automata.completion.passes.order import without
+from tocsin.automata.completion.simulate import bits, prepare
 
 
 def remove_steps(machine: Machine) -> Machine:

@@ -46,6 +46,7 @@ from tocsin.runtime.kernels.pairs.heap import (
     entry,
     insert,
     push,
+    put,
     size,
 )
 from tocsin.runtime.kernels.pairs.running import (
@@ -74,6 +75,7 @@ from tocsin.runtime.operators import (
     MODE,
     OUT,
     OUT_DELETED,
+    OWN,
     PLAIN,
     SEEN,
     SELECTION,
@@ -170,8 +172,9 @@ def _match(run, node, time):  # type: ignore[no-untyped-def]
     for operand in range(operands):
         took = list_of(run, node, operand, TOOK)
         if everything or run.modes[nodes[node, MODE] + operand, CONSUMES] != KEEP:
+            own = not everything and run.modes[nodes[node, MODE] + operand, CONSUMES] == OWN
             for index in range(size(heap, took)):
-                _note_gone(heap, gone, entry(heap, took, index, 0))
+                _note_gone(heap, gone, entry(heap, took, index, 0), 1 if own else 0)
     if nodes[node, ALONE] and size(heap, list_of(run, node, 0, TOOK)) == 1:
         return entry(heap, list_of(run, node, 0, TOOK), 0, 0)
     match = begin_composite(heap, time)
@@ -184,10 +187,15 @@ def _match(run, node, time):  # type: ignore[no-untyped-def]
 
 
 @bare
-def _note_gone(heap, gone, inst):  # type: ignore[no-untyped-def]
+def _note_gone(heap, gone, inst, own):  # type: ignore[no-untyped-def]
+    """Note what is used up; `own`: for this operator alone, unless another operand uses it up for all."""
     if heap.marks[inst] != heap.counts[STAMP]:
         heap.marks[inst] = heap.counts[STAMP]
-        push(heap, gone, inst, 0, 0)
+        push(heap, gone, inst, own, 0)
+    elif not own:
+        for index in range(size(heap, gone)):
+            if entry(heap, gone, index, 0) == inst:
+                put(heap, gone, index, inst, 0, 0)
 
 
 @bare
@@ -208,16 +216,19 @@ def _use_up(run, node, inst):  # type: ignore[no-untyped-def]
     before_this = size(heap, active)
     if _deletes_everything(run, node):
         push(heap, active, -1, time, sub)
+        push(heap, first + OUT_DELETED, -1, time, sub)
     else:
         for operand in range(nodes[node, CHILD_STOP] - nodes[node, CHILD]):
             if run.modes[nodes[node, MODE] + operand, CONSUMES] == DELETE:
                 available = list_of(run, node, operand, AVAILABLE)
                 for index in range(size(heap, available)):
-                    _note_gone(heap, gone, entry(heap, available, index, 0))
+                    _note_gone(heap, gone, entry(heap, available, index, 0), 0)
     for index in range(size(heap, gone)):
-        push(heap, active, entry(heap, gone, index, 0), time, sub)
+        inst_gone = entry(heap, gone, index, 0)
+        push(heap, active, inst_gone, time, sub)
+        if entry(heap, gone, index, 1) == 0:
+            push(heap, first + OUT_DELETED, inst_gone, time, sub)
     for index in range(before_this, size(heap, active)):
-        push(heap, first + OUT_DELETED, entry(heap, active, index, 0), time, sub)
         remove_deleted(run, node, active, index)
     clear(heap, gone)
     return size(heap, active) - before_this

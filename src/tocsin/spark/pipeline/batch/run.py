@@ -310,8 +310,8 @@ def _add_matches(
     keep: Callable[[DataFrame], DataFrame],
     receivers: Mapping[str, Delivery | None],
 ) -> None:
-    told = [F.count_if(F.col("what") == "push").alias("sent")] if job.sends else []
-    rows = found.groupBy("pattern").agg(F.count("*").alias("count"), *told).collect()
+    sent_count = [F.count_if(F.col("what") == "push").alias("sent")] if job.sends else []
+    rows = found.groupBy("pattern").agg(F.count("*").alias("count"), *sent_count).collect()
     counts = {row["pattern"]: row["count"] for row in rows}
     for name, patterns in job.patterns.items():
         outcome.numbers[name] = sum(counts.get(pattern, 0) for pattern in patterns)

@@ -1,4 +1,4 @@
-"""The pipeline file: read, checked, and kept as values."""
+"""Read and check the pipeline file; the result is plain values."""
 
 DOORS = (
     "broker",

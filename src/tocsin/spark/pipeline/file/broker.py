@@ -1,4 +1,4 @@
-"""A broker as a pipeline file names it: how it is reached, and what a source takes from it.
+"""A broker as described in a pipeline file: how to connect to it, and what a source reads from it.
 
 Passwords are not in the file. They are looked up in the environment, or in files, when the pipeline runs.
 """
@@ -28,13 +28,13 @@ _MQTT_PORT = {False: 1883, True: 8883}
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """Where a password or token is: a variable of the environment, or a file that holds nothing else."""
+    """Where to find a password or token: an environment variable, or a file that contains nothing else."""
 
     variable: str | None = None
     file: str | None = None
 
     def reveal(self) -> str:
-        """The secret itself."""
+        """Return the secret itself."""
         if self.file is not None:
             try:
                 return Path(self.file).read_text(encoding="utf-8").rstrip("\r\n")
@@ -53,7 +53,7 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How a broker is reached. `patience` is how many seconds it may be silent."""
+    """How to connect to a broker. `patience` is how many seconds to wait for a response."""
 
     format: BrokerFormat
     servers: tuple[str, ...]
@@ -68,7 +68,7 @@ class Connection:
     patience: float = 60.0
 
     def nats(self) -> NatsServer:
-        """The server, for the client of NATS. Here and below: only who uses a broker needs its client."""
+        """Return the address for the NATS client. Clients are imported here, because only users of a broker need its client."""
         from tocsin.spark.brokers.nats_client import NatsServer
 
         return NatsServer(self.servers, self._access(), self.patience)
@@ -98,7 +98,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """What a source takes from a broker."""
+    """What a source reads from a broker."""
 
     connection: Connection
     topics: tuple[str, ...]  # names of Kafka, one subject of NATS or none, filters of MQTT
@@ -113,5 +113,5 @@ class Feed:
 
     @property
     def location(self) -> str:
-        """What it is that is read, whatever the address of the broker is."""
+        """The identity of what is read, independent of the broker's address."""
         return " ".join((*([self.jetstream] if self.jetstream else ()), *self.topics))

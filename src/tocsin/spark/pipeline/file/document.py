@@ -1,4 +1,4 @@
-"""A TOML file with the place of every key: `tomllib` reads the values, but does not say where they stand.
+"""A TOML file with the position of every key: `tomllib` reads values, but not where they are.
 
 >>> document = Document("job.toml", "[[source]]\\nname = 'doors'\\nlimit = [{ every = '1min' }]\\n")
 >>> document.span(("source", 0, "limit", 0, "every")).line_column
@@ -36,7 +36,7 @@ _AT = re.compile(r"(.*) \(at line (\d+), column (\d+)\)")
 
 @dataclass(frozen=True)
 class Document:
-    """The text of a TOML file, and where its keys and values stand."""
+    """The text of a TOML file, and the positions of its keys and values."""
 
     file: str
     text: str
@@ -50,7 +50,7 @@ class Document:
         object.__setattr__(self, "_values", scanner.values)
 
     def span(self, place: Place, *, value: bool = False) -> Span | None:
-        """Where a key stands, or its value; of what is missing, the table it is missing from."""
+        """Return the span of a key or of its value; for a missing key, that of its table."""
         if value and place in self._values:
             return self._values[place]
         while place and place not in self._keys:
@@ -58,7 +58,7 @@ class Document:
         return self._keys.get(place)
 
     def inside(self, place: Place, text: str, span: Span | None) -> Span | None:
-        """A span of the text that is the value of a key, as a span of the file.
+        """Map a span within the text value of a key to a span of the file.
 
         None if the text is not in the file as it is, because it was written with escapes.
         """
@@ -70,7 +70,7 @@ class Document:
 
 
 def read_document(path: Path) -> tuple[Document, dict[str, Any]]:
-    """The file and its values; a `PipelineError` if it is no TOML file."""
+    """Return the file and its values; raise `PipelineError` if it is not valid TOML."""
     file = str(path)
     try:
         text = read_text(path)
@@ -85,7 +85,7 @@ def read_document(path: Path) -> tuple[Document, dict[str, Any]]:
 
 
 def _check_extent(file: str, text: str) -> None:
-    """Refuse what `tomllib` would not come to an end with: deep nesting, keys of very many parts, very long numbers."""
+    """Refuse input that would take `tomllib` for ever: deep nesting, keys with very many parts, very long numbers."""
     depth = parts = 0
     for found in _TOKEN.finditer(text):
         sign = found[0]
@@ -124,7 +124,7 @@ def _syntax_error(file: str, text: str, said: str) -> PipelineError:
 
 
 class _Scanner:
-    """Walks over a text that `tomllib` accepts, and notes where each key and each value stands."""
+    """Walks over a text that `tomllib` accepts, and records the position of each key and value."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -152,7 +152,7 @@ class _Scanner:
                 self._pair(table)
 
     def _place(self, names: list[str]) -> Place:
-        """Where a header points: inside an array of tables, at its last table."""
+        """Return the path of a header; inside an array of tables, it refers to the last one."""
         place: Place = ()
         for name in names:
             if place in self._counts:
@@ -161,7 +161,7 @@ class _Scanner:
         return place
 
     def _note(self, place: Place, start: int, end: int) -> None:
-        """A key stands here, and so do the tables it implies that were not named before."""
+        """Record the position of a key, and of the tables it implies that were not named before."""
         for length in range(1, len(place) + 1):
             self.keys.setdefault(place[:length], Span(self.text, start, end))
         self.keys[place] = Span(self.text, start, end)

@@ -1,4 +1,4 @@
-"""What a pipeline file says, as values: sources, event types, subscriptions, sinks, dead letters, how a stream runs.
+"""The contents of a pipeline file as values: sources, event types, subscriptions, sinks, dead letters, stream options.
 
 Paths are absolute here, durations are microseconds, names are checked. `place` says where in the file
 something stands, as in `("source", 0)`; `Pipeline.error` turns that into an error with file and line.
@@ -33,7 +33,7 @@ AHEAD = 86_400_000_000  # a day: no time zone is so far off
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A prefilter: of events of a type that agree in the attributes `by`, one is kept `every` so often."""
+    """A prefilter: among events of a type with equal attributes `by`, at most one is kept per interval `every`."""
 
     type: str
     by: tuple[str, ...]
@@ -42,7 +42,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where events come from, and which columns say what they are, by their names after `rename`."""
+    """Where events come from, and which columns identify them, by their names after `rename`."""
 
     name: str
     format: SourceFormat
@@ -60,6 +60,7 @@ class Source:
     stream: bool = False  # whether further events may come while the pipeline runs
     max_files: int | None = None  # of a stream of files, how many a micro-batch takes; None for all there are
     feed: Feed | None = None  # what is read of a broker
+    multiline: bool = False  # whether quoted fields of a CSV file may hold line breaks
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Declarations:
     def catalog(
         self, common: Mapping[str, str] | None = None, composites: Iterable[EventType] = ()
     ) -> Catalog:
-        """A catalog of the declared types, and of further ones: composites, what is sent, what an IDL file declares.
+        """Return a catalog of the declared types and of `further` ones: composites, sent events, types of an IDL file.
 
         Of several with one name the first counts, and a declared one before all others.
         """
@@ -84,13 +85,13 @@ class Declarations:
 
     @property
     def attributes(self) -> dict[str, str]:
-        """Every declared attribute with its type; types that share an attribute agree on it."""
+        """Return every declared attribute with its type; event types that share an attribute agree on its type."""
         return {name: kind for event_type in self.types for name, kind in event_type.attributes.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """How a receiver takes what a subscription sends: at most `most` events `every` so often, of `capacity` that wait."""
+    """How a receiver takes sent events: at most `most` per interval `every`, from a queue of `capacity`."""
 
     every: str
     capacity: int | None = None
@@ -99,7 +100,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A subscription as the file has it: the text of the pattern, not yet read."""
+    """A subscription as written in the file; its pattern is still text."""
 
     name: str
     text: str
@@ -118,18 +119,18 @@ class Entry:
 
     @property
     def sends(self) -> bool:
-        """Whether its language sends events, and does not only report matches."""
+        """Whether its language sends events instead of reporting matches."""
         return language(self.language).sends
 
     @property
     def named_text(self) -> NamedText:
-        """The pattern as it is compiled."""
+        """The pattern in the form in which it is compiled."""
         return NamedText(language(self.language), self.name, self.text, self.options, self.selection)
 
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """Where matches go: each subscription into a folder or a table of its own, all to a topic, or some into the report.
+    """Where matches go: to a folder or table for each subscription, to one topic, or into the report.
 
     `together`: all of them into one folder or table.
     """
@@ -148,11 +149,11 @@ class Sink:
 
     @property
     def writes(self) -> bool:
-        """Whether it writes anything, and does not only show some of it."""
+        """Whether it writes matches, rather than only showing a few."""
         return self.path is not None or self.table is not None or self.topic is not None
 
     def place_of(self, subscription: str, sent: str | None = None) -> str:
-        """The folder, table or topic of a subscription, or of the events of a type that it sends."""
+        """Return the folder, table or topic of a subscription, or of the events of one type that it sends."""
         if self.topic is not None:
             return f"{self.format}:{self.topic}/{subscription}" + (f".{sent}" if sent else "")
         if self.together:
@@ -164,7 +165,7 @@ class Sink:
 
 @dataclass(frozen=True, slots=True)
 class SideOutput:
-    """Where events go that are not used: those that cannot be read, or those that come too late."""
+    """Where unused events go: those that cannot be read, or those that are late."""
 
     path: str
     place: Place
@@ -174,7 +175,7 @@ class SideOutput:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """How a pipeline with streaming sources runs; durations are microseconds."""
+    """How a pipeline with streaming sources runs; durations are in microseconds."""
 
     checkpoint: str
     place: Place
@@ -190,13 +191,13 @@ class Stream:
     sources: tuple[str, ...] = ()  # those that guaranteed and probabilistic detection wait for
     silent_after: int | None = None
     idle: int | None = None
-    ahead: int | None = AHEAD  # how far ahead of the clock events may lie; None for any
+    ahead: int | None = AHEAD  # how far ahead of wall-clock time events may lie; None for any
     rules: str | None = None  # the folder that is watched for changes of the subscriptions
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """A pipeline file that was read and checked."""
+    """A pipeline file after reading and checking."""
 
     document: Document
     name: str
@@ -211,5 +212,5 @@ class Pipeline:
     max_partial_matches: int | None = None
 
     def error(self, code: str, message: str, place: Place, hint: str | None = None) -> PipelineError:
-        """An error that points at a place of the file."""
+        """Return an error that points at a span of the file."""
         return PipelineError(code, message, self.document.span(place), hint, self.document.file)

@@ -1,4 +1,4 @@
-"""Reads a pipeline file into values; every mistake in it is noted, so that all are reported at once."""
+"""Read a pipeline file into values, collecting all mistakes so that they are reported together."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TRUSTED = (
 
 
 def read_file(path: Path, allow_spark_settings: bool = False) -> tuple[Pipeline, Table]:
-    """The pipeline a file describes, its patterns still texts, and the whole file as a table with the mistakes found.
+    """Return the pipeline, with patterns still as text, and the root table of the file with the mistakes found.
 
     With mistakes in it, the pipeline is good for nothing but to look for more of them.
 
@@ -67,7 +67,7 @@ def _check_present(root: Table, *keys: str) -> None:
 
 
 def _spark(table: Table | None, all_allowed: bool, prefix: str = "") -> dict[str, str]:
-    """Settings of Spark; `sql.shuffle.partitions = 4` may be written as tables inside tables."""
+    """Return the Spark settings; TOML reads `sql.shuffle.partitions = 4` as nested tables."""
     settings: dict[str, str] = {}
     for key in table.names() if table else ():
         assert table is not None
@@ -88,7 +88,7 @@ def _spark(table: Table | None, all_allowed: bool, prefix: str = "") -> dict[str
 def _check_names(
     root: Table, sources: tuple[Source, ...], entries: tuple[Entry, ...], declarations: Declarations
 ) -> None:
-    """No name twice, and where the types are declared, no type and no attribute that is not."""
+    """Note duplicate names and, where types are declared, undeclared types and attributes."""
     taken = dict.fromkeys((*(t.name for t in declarations.types), *declarations.sets), "an event type")
     tables = {table.place: table for table in (*root.tables("source"), *root.tables("subscription"))}
     for what, named in (("source", sources), ("subscription", entries)):

@@ -1,11 +1,14 @@
-"""Reads what a `[[source]]` or `[[sink]]` of a pipeline file says of its broker."""
+"""Read the broker of a `[[source]]` or `[[sink]]` of a pipeline file."""
 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import get_args
 
+from tocsin.errors import InputError
+from tocsin.languages.attached import read_text
 from tocsin.spark.pipeline.file.broker import (
     BrokerFormat,
     Connection,
@@ -15,7 +18,7 @@ from tocsin.spark.pipeline.file.broker import (
     Starting,
     ValueFormat,
 )
-from tocsin.spark.pipeline.file.section import Table
+from tocsin.spark.pipeline.file.section import Table, resolved
 
 _MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _EXAMPLES = {"kafka": "kafka1:9092", "nats": "nats://127.0.0.1:4222", "mqtt": "127.0.0.1:1883"}
@@ -26,7 +29,7 @@ _WILD = {"nats": "*>", "mqtt": "+#", "kafka": ","}
 
 
 def read_connection(table: Table, format: BrokerFormat) -> Connection:
-    """Where a broker is and how it lets us in."""
+    """Return the address of a broker, and the credentials for it."""
     servers = table.texts("servers") or ()
     if not servers and "servers" not in table.values:
         table.missing("servers", f'where the broker is, as in servers = "{_EXAMPLES[format]}"')
@@ -37,7 +40,7 @@ def read_connection(table: Table, format: BrokerFormat) -> Connection:
     token = _secret(table, "token") if format == "nats" else None
     if (user is None) != (password is None):
         missing = "password_env" if user else "user"
-        table.missing(missing, "user and password come together")
+        table.missing(missing, "user and password must be given together")
     patience = table.duration("patience", required=False)
     return Connection(
         format,
@@ -61,35 +64,31 @@ def _is_address(servers: tuple[str, ...]) -> bool:
 
 
 def _secret(table: Table, what: str) -> Secret | None:
-    """Where a password or token is; an error if it stands in the file, that does not show it again."""
+    """Return where a password or token is. One written in the file itself is an error, whose message does not repeat it."""
     if what in table.values:
         table.asked.add(what)
         hint = f'say {what}_env = "NAME" for a variable of the environment, or {what}_file = "path"'
-        table.note("secret-in-file", f"a {what} does not belong into this file", hint=hint)
+        table.note("secret-in-file", f"a {what} does not belong in this file", hint=hint)
     variable, file = table.text(f"{what}_env"), table.text(f"{what}_file")
     if variable and file:
-        table.note("bad-value", f"{what}_env and {what}_file exclude each other", f"{what}_file")
+        table.note("bad-value", f"{what}_env and {what}_file cannot be combined", f"{what}_file")
     if file is not None:
-        return Secret(file=_resolved(table, file))
+        return Secret(file=resolved(table, file, f"{what}_file"))
     return None if variable is None else Secret(variable)
-
-
-def _resolved(table: Table, path: str) -> str:
-    return str((Path(table.document.file).parent / path).resolve())
 
 
 def _file(table: Table, key: str) -> str | None:
     path = table.text(key)
     if path is None:
         return None
-    whole = _resolved(table, path)
-    if not Path(whole).is_file():
+    whole = resolved(table, path, key)
+    if whole and not os.path.isfile(whole):
         table.note("no-file", f"there is no file {whole}", key, value=True)
     return whole
 
 
 def read_feed(table: Table, format: BrokerFormat) -> Feed:
-    """What a source takes from a broker."""
+    """Return what a source reads from a broker."""
     connection = read_connection(table, format)
     topics = table.texts("topics") or ()
     jetstream = ""
@@ -118,26 +117,28 @@ def read_feed(table: Table, format: BrokerFormat) -> Feed:
 
 def _spool(table: Table) -> str | None:
     path = table.text("spool")
-    return None if path is None else _resolved(table, path)
+    return None if path is None else resolved(table, path, "spool")
 
 
 def _avro_schema(table: Table) -> str | None:
     path = table.text("schema", required=True, hint="a file with the Avro schema of the messages")
-    if path is None:
+    file = resolved(table, path, "schema") if path else ""
+    if not file:
         return None
     try:
-        text = Path(_resolved(table, path)).read_text(encoding="utf-8")
+        text = read_text(Path(file))
         json.loads(text)
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as problem:
-        why = getattr(problem, "strerror", None) or "it is not JSON"
-        code = "no-file" if isinstance(problem, FileNotFoundError) else "bad-file"
-        table.note(code, f"{path} cannot be read: {why}", "schema", value=True)
+    except InputError as problem:
+        table.note(problem.code, problem.message, "schema", value=True)
+        return None
+    except (ValueError, RecursionError):
+        table.note("bad-file", f"{path} cannot be read: it is not JSON", "schema", value=True)
         return None
     return text
 
 
 def read_topic(table: Table, format: BrokerFormat) -> str:
-    """The topic that a sink sends to."""
+    """Return the topic that a sink sends to."""
     hint = "the subject to publish to" if format == "nats" else "the topic to send to"
     topic = table.text("topic", required=True, hint=hint) or ""
     if any(sign in topic for sign in _WILD[format]):

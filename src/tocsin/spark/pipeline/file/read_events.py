@@ -1,4 +1,4 @@
-"""Reads the `[event.NAME]` and `[set]` tables of a pipeline file."""
+"""Read the `[event.NAME]` and `[set]` tables of a pipeline file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tocsin.spark.pipeline.added_columns import ORIGIN, PREFIX
 from tocsin.spark.pipeline.file.model import Declarations
 from tocsin.spark.pipeline.file.section import Table
 
-PARENT = "extends"  # the one key of [event.NAME] that is no attribute
+PARENT = "extends"  # the one key of [event.NAME] that is not an attribute
 
 
 def read_declarations(root: Table, strict: bool | None) -> Declarations:
-    """The declared types, parents first. Unless the file says otherwise, there are no others."""
+    """Return the declared types, parents first. Unless the file says otherwise, there are no others."""
     section = root.table("event")
     tables = {name: section.table(name) for name in section.names()} if section else {}
     found = {name: _event_type(name, table) for name, table in tables.items() if table is not None}
@@ -45,7 +45,7 @@ def _event_type(name: str, table: Table) -> EventType:
 
 
 def _check_attributes(section: Table, types: dict[str, EventType]) -> None:
-    """Types that share an attribute share a column, so they must agree on it. Spark does not look at case."""
+    """Note types that disagree about a shared attribute: it is one column, and Spark ignores case."""
     # Every event has this one: where it comes from.
     first: dict[str, tuple[str, str, str]] = {ORIGIN: (ORIGIN, "string", "of every event")}
     for name, event_type in types.items():
@@ -79,12 +79,12 @@ def _parents_first(section: Table | None, types: dict[str, EventType]) -> tuple[
             table.note("unknown-type", f"there is no event type {parent!r}", PARENT, hint, value=True)
         elif (loop := _loop(event_type.name, types))[0] == event_type.name:
             message = f"event types extend each other in a loop: {' → '.join(loop)}"
-            table.note("type-loop", message, PARENT, "one of them has no parent", value=True)
+            table.note("type-loop", message, PARENT, "leave one of them without a parent", value=True)
     return tuple(ordered.values())
 
 
 def _loop(name: str, types: dict[str, EventType]) -> list[str]:
-    """The types on the way up from a type, until one comes again; a loop begins and ends with that one."""
+    """Return the loop among the parents of a type, its first type repeated at the end; else all parents after an empty name."""
     way = [name]
     while (parent := types[way[-1]].parent) in types and parent is not None:
         if parent in way:

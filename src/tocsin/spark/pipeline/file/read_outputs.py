@@ -1,4 +1,4 @@
-"""Reads `[[sink]]`, `[dead_letters]` and `[late]`: nothing may be written over a source, or over another output."""
+"""Read `[[sink]]`, `[dead_letters]` and `[late]`; no output may overwrite a source or another output."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from tocsin.languages.lexis import shortened
 from tocsin.spark.pipeline.file.broker import BROKERS
 from tocsin.spark.pipeline.file.model import FileFormat, Mode, SideOutput, Sink, SinkFormat, Stream
 from tocsin.spark.pipeline.file.read_brokers import read_connection, read_topic
-from tocsin.spark.pipeline.file.read_sources import resolved
-from tocsin.spark.pipeline.file.section import Table
+from tocsin.spark.pipeline.file.section import Table, resolved
 from tocsin.spark.pipeline.places import linked, local, overlap, places, problem_of
 
 BATCH = "batch="  # how the name of the folder of a micro-batch begins
@@ -28,7 +27,7 @@ _FORMATS: tuple[SinkFormat, ...] = ("parquet", "jsonl", "table", "console", *BRO
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What a pipeline writes."""
+    """The outputs of a pipeline."""
 
     sinks: tuple[Sink, ...]
     dead_letters: SideOutput | None
@@ -38,7 +37,7 @@ class Outputs:
 def read_outputs(
     root: Table, subscriptions: Sequence[str], sources: Sequence[str], stream: Stream | None = None
 ) -> Outputs:
-    """The sinks, the dead letters and the late events. A sink without `subscriptions` takes them all.
+    """Return the outputs for matches, dead letters and late events. A sink without `subscriptions` takes all.
 
     Args:
         stream: how the pipeline runs if it is a stream. One that goes on adds to the outputs that are there.
@@ -82,7 +81,7 @@ def read_outputs(
 
 
 def is_checkpoint(folder: str) -> bool:
-    """Whether a folder is the checkpoint of a pipeline that ran before. What has a scheme cannot be asked without Spark."""
+    """Whether a folder is the checkpoint of an earlier run. Paths with a scheme cannot be examined without Spark."""
     here = local(folder)
     return here is None or (here / DESCRIPTION).exists()
 
@@ -121,7 +120,7 @@ def _sink(table: Table, subscriptions: Sequence[str]) -> Sink:
 
 
 def _check_broker(table: Table, sink: Sink, others: Sequence[Sink], stream: Stream | None) -> None:
-    """A broker is told by streams only, and NATS of each match only once: it takes a second one for a repetition."""
+    """Note broker sinks without a stream, and NATS sinks that would send a match twice: NATS drops the second one."""
     if stream is None:
         hint = "read the events as a stream, or write files"
         table.note("bad-value", f"only a stream sends to {sink.format}", "format", hint, value=True)
@@ -144,7 +143,7 @@ def _side_output(table: Table) -> SideOutput:
 
 
 def _check_apart(table: Table, key: str, folder: str, sources: Sequence[str], taken: list[str]) -> None:
-    """What is written must touch neither a source nor anything else that is written, however it is spelled."""
+    """Note outputs that overlap a source or another output, however their paths are spelled."""
     for source in sources:
         if source and overlap(folder, source):
             message, hint = (
@@ -160,7 +159,7 @@ def _check_apart(table: Table, key: str, folder: str, sources: Sequence[str], ta
 
 
 def check_folder(table: Table, folder: str, mode: Mode, sources: Sequence[str] = ()) -> None:
-    """An output must not replace anything but an earlier output, and that only if it may."""
+    """Note outputs that would replace anything other than an earlier output, or one without `mode = "overwrite"`."""
     if (problem := problem_of(folder)) is not None:
         table.note(
             "bad-path", f"nothing can be written to {shortened(folder)!r}: {problem}", "path", value=True
@@ -177,7 +176,7 @@ def check_folder(table: Table, folder: str, mode: Mode, sources: Sequence[str] =
         table.note("output-exists", f"{folder} is there already", "path", hint, value=True)
         return
     if names is None or (names and not is_output(_entries, folder)):
-        message = f"{folder} holds something else, and is not overwritten"
+        message = f"{folder} contains something else, and is not overwritten"
         hint = "only a folder that Tocsin wrote, and that nothing was added to, is overwritten; delete it, or choose another"
         table.note("not-an-output", message, "path", hint, value=True)
     own = places(folder)
@@ -187,7 +186,7 @@ def check_folder(table: Table, folder: str, mode: Mode, sources: Sequence[str] =
 
 
 def is_output(entries: Entries, folder: str) -> bool:
-    """Whether a folder carries the mark, and holds nothing but what Spark writes, or what a stream does."""
+    """Whether a folder has the mark, and contains only what Spark or a stream writes."""
     found = entries(folder)
     return any(name == MARK for name, _ in found) and _is_ours(entries, folder)
 

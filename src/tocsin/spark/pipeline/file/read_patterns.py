@@ -1,4 +1,4 @@
-"""Reads the patterns of a pipeline, each after those whose composites it uses."""
+"""Parse the patterns of a pipeline, each after those whose composites it uses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tocsin.values import Relation
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A subscription whose pattern was read. `variables` and `keys` are its attributes as an event."""
+    """A subscription with its parsed pattern. `variables` and `keys` are the attributes of its composites."""
 
     entry: Entry
     subscription: Subscription
@@ -31,7 +31,7 @@ class Parsed:
 
     @property
     def composite(self) -> EventType:
-        """Its matches as events of the type that has its name."""
+        """The event type of its matches, which has its name."""
         return EventType(self.entry.name, {**self.keys, **self.variables})
 
     @property
@@ -40,14 +40,14 @@ class Parsed:
 
     @property
     def attributes(self) -> frozenset[str]:
-        """What every one of its composites has."""
+        """The attributes that all its composites have."""
         return frozenset(self.composite.attributes)
 
 
 def parse_entries(
     pipeline: Pipeline, errors: list[PipelineError], common: Mapping[str, str] | None
 ) -> dict[str, Parsed | Sender]:
-    """The subscriptions by name, in an order in which each comes after those it uses."""
+    """Return the subscriptions by name, each after those it uses."""
     parsed: dict[str, Parsed | Sender] = {}
     texts = _linked(pipeline, errors)
     for entry in _ordered(pipeline, errors):
@@ -94,7 +94,7 @@ def _not_in_a_file() -> PatternError:
 
 
 def _linked(pipeline: Pipeline, errors: list[PipelineError]) -> dict[str, NamedText]:
-    """The texts of subscriptions with what they need of each other; those with mistakes are left out, and noted."""
+    """Parse the subscriptions with what they use of each other; note mistakes, and leave those subscriptions out."""
     texts: dict[str, NamedText] = {}
     for entry in pipeline.subscriptions:
         text = entry.named_text
@@ -121,13 +121,13 @@ def _linked(pipeline: Pipeline, errors: list[PipelineError]) -> dict[str, NamedT
 
 
 def located(pipeline: Pipeline, entry: Entry, problem: TocsinError) -> PipelineError:
-    """A mistake in a pattern as a mistake in the file it stands in."""
+    """Convert an error in a pattern to an error in the file that contains it."""
     (found,) = in_file(pipeline, entry, problem, entry.file)
     return found
 
 
 def _ordered(pipeline: Pipeline, errors: list[PipelineError]) -> list[Entry]:
-    """The entries, used ones first. Unknown names and loops are noted."""
+    """Return the entries, used ones first; note unknown names and loops."""
     entries = {entry.name: entry for entry in pipeline.subscriptions}
     ordered: dict[str, Entry] = {}
 
@@ -138,7 +138,7 @@ def _ordered(pipeline: Pipeline, errors: list[PipelineError]) -> list[Entry]:
             loop = [*way[way.index(entry.name) :], entry.name]
             place = (*entries[way[-1]].place, "events")
             message = f"subscriptions use each other's composites in a loop: {' → '.join(loop)}"
-            errors.append(pipeline.error("subscription-loop", message, place, "one of them must do without"))
+            errors.append(pipeline.error("subscription-loop", message, place, "remove one of these uses"))
             return
         for number, other in enumerate(entry.events):
             if other in entries:
@@ -169,7 +169,7 @@ def _catalog(
 def _misused(
     pipeline: Pipeline, entry: Entry, subscription: Subscription, used: Mapping[str, Parsed | Sender]
 ) -> Iterator[PatternError]:
-    """Composites that are not listed under `events`, and attributes that a composite does not have."""
+    """Note composites that are not listed under `events`, and attributes that a composite does not have."""
     others = {other.name for other in pipeline.subscriptions} - {d.name for d in subscription.definitions}
     for spec in (spec for pattern in _patterns(subscription) for spec in specs(pattern)):
         if spec.name in others - used.keys():
@@ -189,7 +189,7 @@ def _misused(
 
 
 def _advised(pipeline: Pipeline, problem: PatternError) -> PatternError:
-    """A type that nobody knows may be another subscription that the entry forgot to list."""
+    """Return the error; for an unknown type that is another subscription, one that says to list it."""
     if problem.code == "unknown-type" and problem.span is not None:
         named = problem.span.text[problem.span.start : problem.span.end].partition("(")[0].strip()
         if any(other.name == named for other in pipeline.subscriptions):
@@ -203,7 +203,7 @@ def _unlisted(name: str, span: Span | None) -> PatternError:
 
 
 def _no_neighbours(pipeline: Pipeline, entry: Entry, subscription: Subscription) -> Iterator[PipelineError]:
-    """Adjacent events of a pattern that uses composites, which is refused inside a pattern, too."""
+    """Refuse `matches = adjacent` in a pattern that uses composites, as inside a single pattern."""
     if entry.events and subscription.selection.matches == "adjacent":
         yield pipeline.error(
             "adjacent-composites",
@@ -216,7 +216,7 @@ def _no_neighbours(pipeline: Pipeline, entry: Entry, subscription: Subscription)
 def _keyless(
     pipeline: Pipeline, entry: Entry, used: Mapping[str, Parsed | Sender]
 ) -> Iterator[PipelineError]:
-    """Composites that cannot be told apart by the key of the subscription that uses them."""
+    """Note composites that lack the key of the subscription that uses them."""
     for other in used.values():
         for name in entry.key:
             if name not in other.attributes:
@@ -235,7 +235,7 @@ def _patterns(subscription: Subscription) -> tuple[Pattern, ...]:
 def _variable_kinds(
     subscription: Subscription, catalog: Catalog, used: Mapping[str, Parsed | Sender]
 ) -> dict[str, str]:
-    """The type of each variable of the composites: that of the attribute which binds it."""
+    """Return the type of each variable of the composites: that of the attribute that binds it."""
     if subscription.selection.take == "count":
         return {COUNT: "int"}
     composites: dict[str, Mapping[str, str]] = {

@@ -1,4 +1,4 @@
-"""What is known of a subscription that sends events: the names of its rows, and the types of what it sends."""
+"""Parse subscriptions that send events: the names of their rows, and the types of the events they send."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class Sender:
 
     @property
     def patterns(self) -> Mapping[str, str]:
-        """Under which names its rows are reported, and the source that the events it sends have."""
+        """The names under which its rows are reported; sent events have them as their source."""
         return self.sending.origins
 
     @property
     def attributes(self) -> frozenset[str]:
-        """What every event it sends has."""
+        """The attributes that all events it sends have."""
         each = [composite.attributes.keys() for composite in self.composites]
         return frozenset(set.intersection(*map(set, each)) if each else ())
 
 
 def in_file(pipeline: Pipeline, entry: Entry, problem: TocsinError, file: str | None) -> list[PipelineError]:
-    """Mistakes in a text as mistakes in the file it is from; without one they are in the pipeline file."""
+    """Convert errors in a text to errors in the file it is from, or in the pipeline file if it has none."""
     if isinstance(problem, PipelineError):  # it names its own file
         return list(problem.errors) if isinstance(problem, PipelineErrors) else [problem]
     each = problem.errors if isinstance(problem, PatternErrors) else [problem]
@@ -68,12 +68,12 @@ def in_file(pipeline: Pipeline, entry: Entry, problem: TocsinError, file: str | 
 def sender(
     entry: Entry, sending: Sending, kinds: Mapping[str, str] | None, keys: Mapping[str, str]
 ) -> Sender:
-    """A subscription that sends events; `kinds` are the attributes of the events, if they are known."""
+    """Parse a subscription that sends events; `kinds` are the attributes of the events, if they are known."""
     return Sender(entry, entry.events, sending, keys, _sent(sending.drafts, kinds, keys))
 
 
 def _sent(drafts: Drafts, kinds: Mapping[str, str] | None, keys: Mapping[str, str]) -> tuple[EventType, ...]:
-    """The types of the events that are sent, with their attributes; types that are sent on stay what they are."""
+    """Return the types of the sent events with their attributes; a type that is only forwarded stays as it is."""
     found: dict[str, dict[str, str]] = {}
     for emission in (e for draft in drafts.detectors for e in draft.emissions):
         if emission.what == "push" and emission.type is not None:

@@ -1,24 +1,23 @@
-"""Reads the `[[source]]` tables of a pipeline file."""
+"""Read the `[[source]]` tables of a pipeline file."""
 
 from __future__ import annotations
 
 import glob
-from pathlib import Path
+import os
 from typing import get_args
 
-from tocsin.languages.lexis import shortened
 from tocsin.spark.pipeline.file.broker import BROKERS
 from tocsin.spark.pipeline.file.model import Limit, Source, SourceFormat, TimeUnit
 from tocsin.spark.pipeline.file.read_brokers import read_feed
-from tocsin.spark.pipeline.file.section import Table
-from tocsin.spark.pipeline.places import local, problem_of, whole
+from tocsin.spark.pipeline.file.section import Table, resolved
+from tocsin.spark.pipeline.places import local
 
 _WILDCARDS = "*?["
 FORMATS: tuple[SourceFormat, ...] = ("parquet", "jsonl", "csv", "table", *BROKERS)
 
 
 def read_source(table: Table) -> Source:
-    """One source; a file that is not there is a mistake, too."""
+    """Return a source; note a file that does not exist, too."""
     name = table.name("name", "a source") or ""
     units: tuple[TimeUnit, ...] = get_args(TimeUnit)
     format = table.choice("format", FORMATS)
@@ -26,7 +25,7 @@ def read_source(table: Table) -> Source:
     type, event_type = table.text("type"), table.text("event_type")
     if type and event_type:
         hint = "a column with the type of each event, or one type for all of them"
-        table.note("bad-value", "type and event_type exclude each other", "event_type", hint)
+        table.note("bad-value", "type and event_type cannot be combined", "event_type", hint)
     rename = _rename(table.table("rename"))
     source = Source(
         name,
@@ -44,13 +43,14 @@ def read_source(table: Table) -> Source:
         _separator(table, format),
         *_streaming(table, format),
         feed,
+        _multiline(table, format),
     )
     table.finish()
     return source
 
 
 def _streaming(table: Table, format: SourceFormat | None) -> tuple[bool, int | None]:
-    """Whether further events may come, and how many files are taken at once."""
+    """Return whether further events may arrive, and how many files a micro-batch takes at most."""
     if format in BROKERS:
         if table.flag("stream") is False:
             table.note("bad-value", "a broker is always a stream", "stream", "leave stream out", value=True)
@@ -59,7 +59,10 @@ def _streaming(table: Table, format: SourceFormat | None) -> tuple[bool, int | N
     stream, files = bool(table.flag("stream")), table.number("max_files", 1)
     if stream and format == "table":
         table.note(
-            "bad-value", "a table is no stream", "stream", "stream folders of files: parquet, jsonl, csv"
+            "bad-value",
+            "a table cannot be read as a stream",
+            "stream",
+            "stream folders of files: parquet, jsonl, csv",
         )
     if not stream and "max_files" in table.values:
         table.note("bad-value", "only a stream has max_files", "max_files", "say stream = true")
@@ -82,42 +85,31 @@ def _location(table: Table, format: SourceFormat | None) -> str:
     location = table.text(key, required=format is not None)
     if location is None or format == "table":
         return location or ""
-    path = resolved(table, location, key)
+    path = resolved(table, location, key, wild=True)
     here = local(path)
     if not _is_there(path):
         table.note("no-file", f"there is no file or folder {path}", key, value=True)
-    elif table.values.get("stream") is True and here is not None and here.is_file():
+    elif table.values.get("stream") is True and here is not None and os.path.isfile(here):
         hint = "files that are complete are moved into it"
         table.note("bad-value", f"{path} is a file, but a stream reads a folder", key, hint, value=True)
     return path
-
-
-def resolved(table: Table, path: str, key: str = "path") -> str:
-    """A path of the file as an absolute one; a scheme, such as s3://, stays. One that no file can have is a mistake."""
-    problem = problem_of(path)
-    full = "" if problem else whole(path, Path(table.document.file).parent.absolute())
-    problem = problem or problem_of(full)
-    if problem is not None:
-        table.note("bad-path", f"{shortened(path)!r} cannot be a path: {problem}", key, value=True)
-        return ""
-    return full
 
 
 def _is_there(path: str) -> bool:
     here = local(path)
     if not path or here is None or "{" in path:  # braces are a wildcard to Spark, but not to Python
         return True
-    return any(glob.iglob(str(here))) if any(sign in path for sign in _WILDCARDS) else here.exists()
+    return any(glob.iglob(str(here))) if any(sign in path for sign in _WILDCARDS) else os.path.exists(here)
 
 
 def _time(table: Table) -> tuple[str, str] | None:
     time, start, end = table.text("time"), table.text("start"), table.text("end")
     if time and (start or end):
         hint = "one column, or start and end"
-        table.note("bad-value", "time excludes start and end", "time", hint)
+        table.note("bad-value", "time cannot be combined with start and end", "time", hint)
     if (start is None) != (end is None):
         missing = "end" if start else "start"
-        table.missing(missing, "start and end come together")
+        table.missing(missing, "start and end must be given together")
     if start and end:
         return start, end
     return (time, time) if time else None
@@ -154,3 +146,14 @@ def _separator(table: Table, format: SourceFormat | None) -> str:
     elif len(separator) != 1:
         table.note("bad-value", f"the separator {separator!r} is not one character", "separator", value=True)
     return separator
+
+
+def _multiline(table: Table, format: SourceFormat | None) -> bool:
+    multiline = bool(table.flag("multiline"))
+    if multiline and format != "csv":
+        table.note("bad-value", "only a csv source has line breaks in its fields", "multiline")
+    elif multiline and table.values.get("stream") is True:
+        # Spark cuts the files of a stream into pieces, and a piece does not know whether it begins inside a quoted field.
+        hint = "read the files as a batch, or have line breaks written in another way"
+        table.note("bad-value", "a stream of csv files is read line by line", "multiline", hint)
+    return multiline

@@ -1,4 +1,4 @@
-"""Reads the `[stream]` table of a pipeline file."""
+"""Read the `[stream]` table of a pipeline file."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Literal, get_args
 
 from tocsin.algebra.tokens.subscription import Detection
 from tocsin.spark.pipeline.file.model import AHEAD, LateMode, RepeatedMode, Source, Stream
-from tocsin.spark.pipeline.file.read_sources import resolved
-from tocsin.spark.pipeline.file.section import Table
+from tocsin.spark.pipeline.file.section import Table, resolved
 
 _AT_ONCE = ("once", "available-now")  # triggers that use what is there and stop
 _LIKELY = re.compile(r"probabilistic\(\s*(\d*\.?\d+)\s*\)")
@@ -19,7 +18,7 @@ _REPEATED: tuple[RepeatedMode, ...] = get_args(RepeatedMode)
 
 
 def read_stream(root: Table, sources: Sequence[Source]) -> Stream | None:
-    """How the streams of a pipeline run; None if it has none. Streams and tables do not mix."""
+    """Return how the streams of a pipeline run; None if it has none. Streams and tables cannot be mixed."""
     section = root.table("stream")
     streaming = [source for source in sources if source.stream]
     if not streaming:
@@ -53,12 +52,14 @@ def _stream(table: Table, root: Table) -> Stream:
     sources = table.texts("sources") or ()
     if sources and not waits:
         hint = 'say detection = "guaranteed", or "probabilistic(0.95)"'
-        table.note("bad-value", "only detection that waits for sources has sources", "sources", hint)
+        table.note("bad-value", "sources applies only to detection that waits for sources", "sources", hint)
     if waits and not sources:
         table.missing("sources", "the sources that detection waits for, as in sources = ['doors', 'lamps']")
     silent = table.duration("silent_after", required=False)
     if silent is not None and not waits:
-        table.note("bad-value", "only detection that waits for sources has silent_after", "silent_after")
+        table.note(
+            "bad-value", "silent_after applies only to detection that waits for sources", "silent_after"
+        )
     delay = table.duration("delay", required=False, none=True)
     rules = table.text("rules")
     return Stream(
@@ -80,7 +81,7 @@ def _stream(table: Table, root: Table) -> Stream:
 
 
 def _ahead(table: Table) -> int | None:
-    """How far ahead of the clock events may lie; None for any."""
+    """Return how far ahead of wall-clock time events may be; None if there is no limit."""
     text = table.text("ahead")
     if text is None:
         return AHEAD
@@ -88,7 +89,7 @@ def _ahead(table: Table) -> int | None:
 
 
 def _late(table: Table, root: Table) -> LateMode:
-    """What becomes of late events; they are kept if the file says where."""
+    """Return how late events are handled: they are kept if the file says where."""
     kept = "late" in root.values
     late = table.choice("late", _LATE, "keep" if kept else "fail") or "fail"
     if late == "keep" and not kept:
@@ -103,10 +104,10 @@ def _late(table: Table, root: Table) -> LateMode:
 
 
 def _repeated(table: Table, detection: Detection | None) -> RepeatedMode:
-    """What becomes of repeated events; only those that wait can be told apart from those that come again."""
+    """Return how repeated events are handled; only events that are still waiting can be recognised when repeated."""
     repeated = table.choice("repeated", _REPEATED, "keep") or "keep"
     if repeated == "drop" and detection is not None and detection.mode == "best-effort":
-        message = "best effort uses events as they come, and does not know them again"
+        message = "best effort uses events as they arrive, and cannot recognise repeated ones"
         hint = "leave detection out: then events wait for delay, and repeated ones are found"
         table.note("bad-value", message, "repeated", hint)
     return repeated

@@ -1,6 +1,6 @@
-"""Reads the `[[subscription]]` tables of a pipeline file, and the rule files that they name.
+"""Read the `[[subscription]]` tables of a pipeline file, and the rule files that they name.
 
-What a rule file says of itself counts before what the table says for all its files.
+The header of a rule file takes precedence over what the table says for all its files.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WILDCARDS = "*?["
 
 
 def read_subscriptions(table: Table, folder: Path) -> list[Entry]:
-    """The subscriptions of one table: one with a pattern, or one for each file that it names."""
+    """Return the subscriptions of one table: one with a pattern, or one for each file that it names."""
     text, file = table.text("pattern"), table.text("file")
     if (text is None) == (file is None) and not ("pattern" in table.values and text is None):
         message = f"[[subscription]] {table.values.get('name', '')!r} needs a pattern, or a file with one, and not both"
@@ -44,7 +44,7 @@ def read_subscriptions(table: Table, folder: Path) -> list[Entry]:
 
 
 def _rules(table: Table, folder: Path, file: str) -> Iterator[RuleFile]:
-    """The rule files that a table names, by their names; mistakes in them are noted."""
+    """Return the rule files that a table names, by name; note mistakes in them."""
     several = any(sign in file for sign in _WILDCARDS)
     paths = [folder / file]
     if several:
@@ -67,13 +67,15 @@ def _rules(table: Table, folder: Path, file: str) -> Iterator[RuleFile]:
 
 
 def _name_of(table: Table, rule: RuleFile) -> str:
-    """The name that the table gives, or the file."""
+    """Return the name given by the table, or else by the file."""
     given = table.name("name", "a subscription") if "name" in table.values else None
     if given is not None and not any(sign in str(table.values["file"]) for sign in _WILDCARDS):
         return given
     if not is_name(rule.title):
         hint = "say name: … between two lines --- above its pattern"
-        table.note("bad-name", f"{rule.file} is no name for a subscription", "file", hint, value=True)
+        table.note(
+            "bad-name", f"{rule.file} is not a valid name for a subscription", "file", hint, value=True
+        )
     return rule.title
 
 
@@ -121,12 +123,12 @@ def _quiet(table: Table, rule: RuleFile | None, own: Language) -> int | None:
 
 
 def _note(table: Table, rule: RuleFile, problem: InputError) -> None:
-    """A mistake in what a rule file says above its pattern."""
+    """Note a mistake in the header of a rule file."""
     table.errors.append(PipelineError(problem.code, problem.message, None, problem.hint, rule.file))
 
 
 def _language(table: Table, rule: RuleFile | None) -> Language:
-    """The language that a rule file or the table names, or that the ending of the file stands for."""
+    """Return the language named by the rule file or the table, or implied by the ending of the file."""
     try:
         if rule is not None and "language" in rule.settings:
             return language(rule.settings["language"])
@@ -152,7 +154,7 @@ def _options_of_file(table: Table, own: Language, rule: RuleFile | None) -> dict
 
 
 def _beside(table: Table, folder: Path, own: Language) -> dict[str, object]:
-    """The options of a language that stand beside the pattern: texts, and files, which are read."""
+    """Return the options of a language that are written beside the pattern: texts, and the contents of files."""
     found = {
         key: _attached(table, folder, key) if kind == "file" else table.text(key)
         for key, kind in own.beside().items()
@@ -188,7 +190,7 @@ def _delivery(table: Table | None) -> Delivery | None:
 
 
 def _options(options: Table | None, own: Language) -> dict[str, object]:
-    """The options of a language; each is checked alone, so that every wrong one is noted."""
+    """Return the options of a language; each is checked on its own, so that every wrong one is noted."""
     known: dict[str, object] = {}
     for key in options.names() if options else ():
         assert options is not None
@@ -204,7 +206,7 @@ def _options(options: Table | None, own: Language) -> dict[str, object]:
 
 
 def _selection(table: Table, own: Language, rule: RuleFile | None) -> Selection | None:
-    """Which matches are wanted; both keys are asked for alone, so that every wrong one is noted."""
+    """Return the selection of matches; each key is checked on its own, so that every wrong one is noted."""
     known: dict[str, object] = {}
     for key in ("matches", "take"):
         given = table.text(key)

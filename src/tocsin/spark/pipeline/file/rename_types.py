@@ -1,4 +1,4 @@
-"""Other names for the event types of a pattern; everything else stays."""
+"""Rename the event types of a pattern."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tocsin.algebra.tokens.pattern import Atom, EventSpec, Pattern, rebuilt
 
 
 def renamed(pattern: Pattern, names: Mapping[str, str]) -> Pattern:
-    """The pattern with other names for some event types.
+    """Return the pattern with some event types renamed.
 
     >>> renamed(Atom((EventSpec("A"), EventSpec("B"))), {"A": "C"}) == Atom((EventSpec("C"), EventSpec("B")))
     True

@@ -1,4 +1,4 @@
-"""A table of a pipeline file, asked key by key: what is missing or wrong is noted, not raised.
+"""A table of a pipeline file, read key by key: missing and wrong keys are noted, not raised.
 
 So one run reports every mistake of a file. `finish` notes the keys nobody asked for.
 """
@@ -6,12 +6,14 @@ So one run reports every mistake of a file. `finish` notes the keys nobody asked
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from tocsin.errors import PipelineError, Span, did_you_mean
 from tocsin.events import parse_duration
 from tocsin.languages.lexis import MAX_DURATION, is_name, shortened
 from tocsin.spark.pipeline.file.document import Document, Place
+from tocsin.spark.pipeline.places import problem_of, whole
 
 Choice = TypeVar("Choice", bound=str)
 MAX_NUMBER = (1 << 31) - 1
@@ -19,7 +21,7 @@ MAX_NAME = 100  # bytes of the name of a source or a subscription, which folders
 
 
 class Table:
-    """One table of the file, and the list of mistakes that all its tables share."""
+    """One table of the file, and the list of mistakes shared by all its tables."""
 
     def __init__(
         self, document: Document, errors: list[PipelineError], values: Any, place: Place = ()
@@ -30,7 +32,7 @@ class Table:
 
     @property
     def title(self) -> str:
-        """The table as its header is written: `[[source]]`."""
+        """The header of the table, as in `[[source]]`."""
         name = ".".join(str(part) for part in self.place if isinstance(part, str))
         if self.place and isinstance(self.place[-1], int):
             return f"[[{name}]]" if len(self.place) == 2 else f"an entry of {name}"
@@ -56,7 +58,7 @@ class Table:
         self.note("missing-key", f"{self.title} has no {key!r}", hint=hint)
 
     def text(self, key: str, *, required: bool = False, hint: str | None = None) -> str | None:
-        """A text that is not empty."""
+        """Return a text that is not empty."""
         value = self._get(key, str, "a text")
         if value is None and required and key not in self.values:
             self.missing(key, hint)
@@ -66,19 +68,19 @@ class Table:
         return None if value is None else str(value)
 
     def name(self, key: str, what: str) -> str | None:
-        """A name that patterns and folders can use."""
+        """Return a name that is valid in patterns and as a folder."""
         value = self.text(key, required=True)
         if value is not None and not is_name(value):
             hint = "letters, digits and _, and no digit first"
             self.note("bad-name", f"{shortened(value)!r} cannot be the name of {what}", key, hint, value=True)
         elif value is not None and len(value.encode()) > MAX_NAME:
             message = f"the name of {what} has {len(value.encode()):,} bytes; the limit is {MAX_NAME}"
-            self.note("bad-name", message, key, "folders are called by it", value=True)
+            self.note("bad-name", message, key, "folders get that name", value=True)
             return value[:MAX_NAME]
         return value
 
     def choice(self, key: str, choices: Sequence[Choice], default: Choice | None = None) -> Choice | None:
-        """One of a few words."""
+        """Return one of the given words."""
         value = self.text(key, required=default is None, hint="one of " + ", ".join(choices))
         if value is None:
             return default
@@ -90,7 +92,7 @@ class Table:
         return default
 
     def texts(self, key: str) -> tuple[str, ...] | None:
-        """A list of texts; a single text will do for a list of one."""
+        """Return a list of texts; a single text stands for a list of one."""
         value = self.values.get(key)
         if isinstance(value, str):
             single = self.text(key)
@@ -116,7 +118,7 @@ class Table:
         return self._get(key, bool, "true or false")  # type: ignore[no-any-return]
 
     def number(self, key: str, minimum: int) -> int | None:
-        """A whole number that is not too small."""
+        """Return a whole number that is not too small."""
         value = self._get(key, int, "a whole number")
         if value is not None and value < minimum:
             self.note("bad-value", f"{key} is less than {minimum}", key, value=True)
@@ -127,7 +129,7 @@ class Table:
         return None if value is None else int(value)
 
     def duration(self, key: str, *, required: bool = True, none: bool = False) -> int | None:
-        """Microseconds of a duration that is longer than none, unless none will do."""
+        """Return a duration in microseconds; it must be positive, unless zero is allowed."""
         value = self.text(key, required=required, hint="a duration such as 1min")
         if value is None:
             return None
@@ -148,7 +150,7 @@ class Table:
         return None if values is None else Table(self.document, self.errors, values, (*self.place, key))
 
     def tables(self, key: str) -> list[Table]:
-        """The tables of a list: `[[key]]`, or `key = [{ … }]`."""
+        """Return the tables of a list: `[[key]]`, or `key = [{ … }]`."""
         found = self._get(key, list, f"a list of tables, as in [[{key}]]")
         made = []
         for index, values in enumerate(found or ()):
@@ -159,12 +161,12 @@ class Table:
         return made
 
     def names(self) -> Iterable[str]:
-        """Every key; the table counts as read to its end."""
+        """Return every key, and mark all as read."""
         self.asked.update(self.values)
         return tuple(self.values)
 
     def finish(self) -> None:
-        """Note the keys that mean nothing here."""
+        """Note unknown keys."""
         for key in self.values:
             if key not in self.asked:
                 message = f"{self.title} has no key {key!r}"
@@ -196,3 +198,14 @@ def _shown(value: object) -> str:
             return "a table"
         case _:
             return f"the time {value}"
+
+
+def resolved(table: Table, path: str, key: str = "path", *, wild: bool = False) -> str:
+    """Return a path of the file as an absolute one, unless it has a scheme such as s3://; note impossible paths."""
+    problem = problem_of(path, wild=wild)
+    full = "" if problem else whole(path, Path(table.document.file).parent.absolute())
+    problem = problem or problem_of(full, wild=wild)
+    if problem is not None:
+        table.note("bad-path", f"{shortened(path)!r} cannot be a path: {problem}", key, value=True)
+        return ""
+    return full

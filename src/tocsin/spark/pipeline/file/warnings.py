@@ -1,4 +1,4 @@
-"""What is odd about the subscriptions of a pipeline, but no mistake: those that never or always fire, or get stuck."""
+"""Warnings about the subscriptions of a pipeline: those that never fire, always fire, or get stuck."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tocsin.spark.pipeline.file.read_senders import in_file
 
 
 def pipeline_warnings(pipeline: Pipeline) -> tuple[PipelineError, ...]:
-    """The warnings for a pipeline without mistakes, in the order of its file."""
+    """Return the warnings for a pipeline without mistakes, in the order of its file."""
     known = KnownEvents(catalog=pipeline.declarations.catalog())
     parsed = parse_entries(pipeline, [], None)
     found: list[PipelineError] = []

@@ -1,4 +1,4 @@
-"""Refuses a pipeline whose detections feed themselves through a broker.
+"""Refuse a pipeline whose detections feed themselves through a broker.
 
 A subscription feeds another if it is sent to a topic that a source reads, under a type that the other looks at, or if the
 other lists it under `events`. What comes back under a type that is not declared is a dead letter, and feeds nobody. Only what
@@ -41,7 +41,7 @@ def check_loops(pipeline: Pipeline, plan: Plan, root: Table) -> None:
 
 
 def _way(feeds: Mapping[str, set[str]], start: str, goal: str) -> tuple[str, ...] | None:
-    """A way from one subscription to another, if there is one."""
+    """Return a path from one subscription to another, if there is one."""
     ways: list[tuple[str, ...]] = [(start,)]
     seen = {start}
     while ways:
@@ -55,7 +55,7 @@ def _way(feeds: Mapping[str, set[str]], start: str, goal: str) -> tuple[str, ...
 
 
 def _fed(pipeline: Pipeline, plan: Plan, sink: Sink, name: str) -> Iterator[str]:
-    """The subscriptions that look at what one of them sends to a sink."""
+    """Return the subscriptions that read what one of them sends to a sink."""
     declared = {event_type.name for event_type in pipeline.declarations.types}
     for source in pipeline.sources:
         if not _reads(source, sink):
@@ -67,7 +67,7 @@ def _fed(pipeline: Pipeline, plan: Plan, sink: Sink, name: str) -> Iterator[str]
 
 
 def _types_out(plan: Plan, sink: Sink, name: str) -> set[str]:
-    """The types under which a subscription is sent."""
+    """Return the event types that a subscription sends."""
     job = next(job for job in plan.jobs if name in job.names)
     if not job.sends:
         return {sink.event_type or name}
@@ -75,14 +75,14 @@ def _types_out(plan: Plan, sink: Sink, name: str) -> set[str]:
 
 
 def _types_in(source: Source, types: set[str], declared: set[str]) -> set[str]:
-    """The types that a source may see in messages of these types."""
+    """Return the types that messages of these types may have when a source reads them."""
     if source.event_type is not None:
         return {source.event_type}
     return types if source.type in (None, "type") and "type" not in source.rename.values() else declared
 
 
 def _reads(source: Source, sink: Sink) -> bool:
-    """Whether a source reads what is sent to a sink."""
+    """Whether a source reads from the topic of a sink."""
     feed, connection, topic = source.feed, sink.connection, sink.topic
     if feed is None or connection is None or topic is None or source.format != sink.format:
         return False
@@ -97,7 +97,7 @@ def _reads(source: Source, sink: Sink) -> bool:
 
 
 def matches(filter: list[str], topic: list[str], one: str, rest: str) -> bool:
-    """Whether a topic, in its parts, is meant by a filter; `one` stands for a part, `rest` for all that follow.
+    """Whether a filter matches a topic, both split into parts; `one` is the wildcard for a part, `rest` for all that follow.
 
     >>> matches(["doors", "*"], ["doors", "front"], "*", ">"), matches(["doors", "#"], ["lamps"], "+", "#")
     (True, False)

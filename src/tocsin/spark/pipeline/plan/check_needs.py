@@ -1,4 +1,4 @@
-"""Notes what a pipeline needs from this machine and does not find: packages, and folders that it may write to."""
+"""Note what a pipeline needs and this machine lacks: packages, and writable folders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PACKAGES = {  # what formats and values of messages need: the module, and the p
 
 
 def check_needs(pipeline: Pipeline, root: Table) -> None:
-    """Note what is missing, so that it is not found only once Spark runs."""
+    """Note what is missing, before Spark is started."""
 
     def at(place: tuple[str | int, ...]) -> Table:
         return Table(root.document, root.errors, {}, place)
@@ -48,7 +48,7 @@ def _check_package(table: Table, key: str, what: str) -> None:
 
 
 def _check_writable(table: Table, key: str, folder: str) -> None:
-    """Note a folder that cannot be made or written to; one with a scheme only Spark knows."""
+    """Note a folder that cannot be created or written to; only Spark can check one with a scheme."""
     if "://" in folder or not folder:
         return
     there = Path(folder)

@@ -1,4 +1,4 @@
-"""Refuses what a pipeline cannot do as a stream, once its jobs are planned."""
+"""Refuse what a planned pipeline cannot do as a stream."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tocsin.spark.pipeline.plan.jobs import Plan
 
 
 def _check_feed(pipeline: Pipeline, source: Source, feed: Feed, table: Table) -> None:
-    """What must be known of a broker's messages before there are any."""
+    """Note what a broker source lacks: declared types, for want of messages to infer them from, or a place for its spool."""
     if not pipeline.declarations.strict:
         hint = "declare the event types as [event.NAME]"
-        table.note("no-columns", f"what the messages of {source.name} hold is not declared", hint=hint)
+        table.note("no-columns", f"the contents of the messages of {source.name} are not declared", hint=hint)
     assert pipeline.stream is not None
     if feed.connection.format == "mqtt" and feed.spool is None and "://" in pipeline.stream.checkpoint:
         message = f"the messages of {source.name} cannot wait in a checkpoint that is not on this machine"
-        table.note("missing-key", message, hint="say spool = 'folder', on a disk that stays")
+        table.note("missing-key", message, hint="set spool = 'folder', on a disk that persists")
 
 
 def check_stream(pipeline: Pipeline, plan: Plan, root: Table) -> None:
-    """Note what a stream cannot do yet, rather than give other answers than a table."""
+    """Note what a stream does not support, where its answers would differ from those of a table."""
     entries = {entry.name: entry for entry in pipeline.subscriptions}
     check_loops(pipeline, plan, root)
     for source in pipeline.sources:
@@ -51,7 +51,7 @@ def check_stream(pipeline: Pipeline, plan: Plan, root: Table) -> None:
 
 
 def _check_rules(pipeline: Pipeline, at: Callable[[Entry], Table]) -> None:
-    """Note what stands in the way of rules that change: a rule that comes must know which key it is for."""
+    """Note what prevents rules from changing: a new rule must know which key it is for."""
     first, *others = pipeline.subscriptions
     for entry in pipeline.subscriptions:
         if entry.sends:

@@ -1,4 +1,4 @@
-"""From the subscriptions of a pipeline to Spark jobs: those with the same key are detected together.
+"""Group the subscriptions of a pipeline into Spark jobs: those with the same key are detected together.
 
 A subscription may use the composites of another as events. If both have the same key, the other's pattern
 becomes a named composite of the one plan. If not, the other is detected first, and its matches become rows
@@ -217,7 +217,7 @@ def _adjacent(one: Parsed | Sender) -> bool:
 
 
 def _move_together(parsed: Mapping[str, Parsed | Sender], level: dict[str, int], needed: set[str]) -> None:
-    """What nobody waits for can be detected later, together with others of its key: one job less.
+    """Move subscriptions that no other reads to a later job of the same key, which saves a job.
 
     Not so where events must be adjacent: later, rows of composites could lie between them.
     """

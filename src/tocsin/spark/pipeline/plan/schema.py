@@ -1,4 +1,4 @@
-"""The attributes of a pipeline's events, and the columns of each source that say what an event is."""
+"""The attributes of a pipeline's events, and the columns of each source that hold type, time and id."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SPARK_TYPES: dict[str, T.DataType] = {
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Which columns of a source are what; None where it has no such column."""
+    """The roles of a source's columns; None where it has no such column."""
 
     time: tuple[str, str]
     type: str | None
@@ -37,7 +37,7 @@ class Roles:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The attributes of all events as columns. `owners`: the types that have a declared attribute."""
+    """The attributes of all events as columns. `owners`: the event types that have a declared attribute."""
 
     attributes: Types
     kinds: Mapping[str, str]  # those that values are held to
@@ -46,13 +46,13 @@ class Schema:
     of_composites: frozenset[str] = frozenset()  # attributes that only composites have
 
     def kinds_of_columns(self) -> dict[str, str]:
-        """All attributes with the kinds that patterns are checked against."""
+        """Return all attributes with their kinds, against which patterns are checked."""
         return struct_kinds(
             T.StructType([T.StructField(name, type) for name, type in self.attributes.items()])
         )
 
     def with_composites(self, pipeline: Pipeline, composites: Iterable[EventType]) -> Schema:
-        """The schema with the attributes of composites that become events."""
+        """Return the schema extended by the attributes of composites that become events."""
         attributes = dict(self.attributes)
         for composite in composites:
             for name, kind in composite.attributes.items():
@@ -63,10 +63,10 @@ class Schema:
 
 
 def roles(pipeline: Pipeline, source: Source, columns: Types | None) -> Roles:
-    """The columns that say when and what the events of a source are; what is not named is guessed.
+    """Return the columns that hold time and type of a source's events; those not named are inferred.
 
     Args:
-        columns: the columns of the source, or None if only its rows will tell.
+        columns: the columns of the source, or None if only its rows can show them.
     """
     known = columns if columns is not None else {"time": T.StringType(), "type": T.StringType()}
     named = {"type": source.type, "id": source.id, "source": source.origin}
@@ -128,7 +128,7 @@ def _times(pipeline: Pipeline, source: Source, columns: Types | None, known: Typ
 def build_schema(
     pipeline: Pipeline, found: Iterable[tuple[Source, Roles, Types | None]], *, hold_to_types: bool = False
 ) -> Schema:
-    """The attributes of a pipeline: the declared ones if there are to be no others, else all columns.
+    """Return the attributes of a pipeline: the declared ones if the declaration is strict, else all columns.
 
     Args:
         hold_to_types: whether values are held to the types of the columns, too, as those of a stream are that were found in
@@ -171,7 +171,7 @@ def _owners(declarations: Declarations) -> dict[str, tuple[str, ...]]:
 
 
 def _check_declared(pipeline: Pipeline, source: Source, columns: Types) -> None:
-    """A declared attribute must be able to hold what its column holds."""
+    """Raise an error if the declared type of an attribute cannot hold the values of its column."""
     accepted: dict[str, tuple[type[T.DataType], ...]] = {
         "string": (T.StringType,),
         "int": (T.StringType, T.IntegralType),
@@ -192,7 +192,7 @@ def _check_declared(pipeline: Pipeline, source: Source, columns: Types) -> None:
 def _merged(
     pipeline: Pipeline, source: Source, name: str, before: T.DataType | None, type: T.DataType
 ) -> T.DataType:
-    """A type for a column that several sources have."""
+    """Return a common type for a column that several sources have."""
     if before is None or before == type:
         return type
     kinds = {kind_of(before), kind_of(type)}
@@ -206,7 +206,7 @@ def _merged(
 def _checked(
     pipeline: Pipeline, composite: str, name: str, before: T.DataType | None, kind: str
 ) -> T.DataType:
-    """A type for an attribute of a composite, which may share its column with events."""
+    """Return a type for an attribute of a composite, which may share its column with events."""
     if before is None or kind_of(before) == kind:
         return before or SPARK_TYPES[kind]
     place = next(entry.place for entry in pipeline.subscriptions if entry.name == composite)

@@ -14,6 +14,7 @@ from tocsin.errors import counted
 from tocsin.spark.batch.route import Route
 from tocsin.spark.observe.counters import Counters
 from tocsin.spark.observe.few import few
+from tocsin.spark.observe.record import deleted_before
 from tocsin.spark.pipeline.sinks.write_files import Written
 
 _LISTED = 50  # subscriptions in the table of a report, whether they found something or not
@@ -38,6 +39,9 @@ class Report:
     batches: int | None = None  # the number of micro-batches, for a stream
     routes: Mapping[str, Route] = field(default_factory=dict)  # of each subscription; see `tocsin.route`
     held: Mapping[str, int] = field(default_factory=dict)  # matches that quiet subscriptions held back
+    gone: Mapping[str, int] = field(
+        default_factory=dict
+    )  # files deleted before they were read, by their folder
 
     @property
     def total(self) -> Counters:
@@ -58,8 +62,10 @@ class Report:
             lines += [f"  {line}" for line in shown]
         lines += ["", *self._counters()]
         for name, reasons in self.lost.items():
-            told = ", ".join(f"{count:,} {why}" for why, count in reasons.items()) or "none"
-            lines += ["", f"sent by {name} and not delivered: {told}"]
+            listed = ", ".join(f"{count:,} {why}" for why, count in reasons.items()) or "none"
+            lines += ["", f"sent by {name} and not delivered: {listed}"]
+        if self.gone:
+            lines += ["", *(deleted_before(count, folder) for folder, count in self.gone.items())]
         if self.reasons:
             lines += ["", "dead letters"]
             lines += [f"  {count:,} × {reason}" for reason, count in self.reasons.items()]

@@ -111,8 +111,8 @@ def _messages(rows: DataFrame, entry: Entry, type: str | None, kinds: Mapping[st
             "end": F.col("end"),
             "source": F.lit(entry.name),
         }
-        told = {name: F.col(name) for name in RULE_COLUMNS[1:] if name in rows.columns}
-        fields |= told | _apart({**key, **values}, told) | {"constituents": F.col("constituents")}
+        of_rule = {name: F.col(name) for name in RULE_COLUMNS[1:] if name in rows.columns}
+        fields |= of_rule | _apart({**key, **values}, of_rule) | {"constituents": F.col("constituents")}
     else:
         fields = {name: F.col(quoted(name)) for name in rows.columns}
     value = F.to_json(F.struct(*(column.alias(name) for name, column in fields.items())), _MOMENT)

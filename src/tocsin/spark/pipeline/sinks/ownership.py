@@ -1,4 +1,4 @@
-"""What Tocsin may delete: folders and tables that carry its mark, and nothing else.
+"""Mark the outputs of Tocsin: only folders and tables with the mark may ever be deleted.
 
 A folder carries a file `_tocsin.json`, which Spark and Arrow leave out when they read; a table carries a property. What
 has no mark is not deleted, whatever `mode` says. Files are written to a folder beside the output, which is renamed when all

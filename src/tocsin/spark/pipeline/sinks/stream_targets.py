@@ -109,7 +109,7 @@ _TARGETS: dict[SinkFormat, Callable[[SparkSession, Storage, Sink, str], Target]]
 
 
 @dataclass(frozen=True)
-class Route:
+class Destination:
     """The target of a part of a micro-batch: the matches of a subscription, or of several, or events that one sends.
 
     Args:
@@ -127,36 +127,36 @@ class Route:
     rules: bool = False
 
 
-def routes(
+def destinations(
     session: SparkSession,
     storage: Storage,
     pipeline: Pipeline,
     sent: Mapping[str, tuple[str, ...]],
     kinds: Mapping[str, Mapping[str, str]],
-) -> tuple[Route, ...]:
-    """Return the routes of all sinks.
+) -> tuple[Destination, ...]:
+    """Return the destinations of all sinks.
 
     Args:
         sent: the types that each subscription sends.
         kinds: the attributes that its matches have as events.
     """
     entries = {entry.name: entry for entry in pipeline.subscriptions}
-    found: list[Route] = []
+    found: list[Destination] = []
     for sink in (sink for sink in pipeline.sinks if sink.writes):
         if sink.together:
             place = sink.place_of("")
             target = _TARGETS[sink.format](session, storage, sink, place)
             grows = set(sink.subscriptions) == entries.keys()
-            found.append(Route(sink.subscriptions, None, place, target, True, grows, True))
+            found.append(Destination(sink.subscriptions, None, place, target, True, grows, True))
             continue
         for name in sink.subscriptions:
-            found += routes_of(
+            found += destinations_of(
                 session, storage, pipeline, sink, entries[name], sent.get(name, ()), kinds[name]
             )
     return tuple(found)
 
 
-def routes_of(
+def destinations_of(
     session: SparkSession,
     storage: Storage,
     pipeline: Pipeline,
@@ -164,8 +164,8 @@ def routes_of(
     entry: Entry,
     sent: Sequence[str],
     kinds: Mapping[str, str],
-) -> Iterator[Route]:
-    """Yield the routes from one subscription to one sink."""
+) -> Iterator[Destination]:
+    """Yield the destinations of one subscription in one sink."""
     assert pipeline.stream is not None
     for table in parts_sent(sink, entry.sends, sent):
         place = sink.place_of(entry.name, table)
@@ -175,7 +175,7 @@ def routes_of(
         else:
             target = _TARGETS[sink.format](session, storage, sink, place)
         rules = table is None and tells_of_rules(pipeline, sink)
-        yield Route((entry.name,), table, place, target, rules=rules)
+        yield Destination((entry.name,), table, place, target, rules=rules)
 
 
 def side_target(storage: Storage, output: SideOutput) -> Target:

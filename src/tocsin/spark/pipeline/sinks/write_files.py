@@ -61,7 +61,7 @@ def write_matches(
 def check_outputs(session: SparkSession, pipeline: Pipeline, plan: Plan, sources: Iterable[Opened]) -> None:
     """Raise an error for outputs that must not be written, before detection: what they replace may not be read or foreign.
 
-    The file alone does not tell the names of all folders, nor what tables hold.
+    The pipeline file alone does not give the names of all folders, nor the contents of tables.
     """
     errors: list[PipelineError] = []
     opened = list(sources)

@@ -37,7 +37,7 @@ from tocsin.spark.query import UTC_NAMES
 
 @dataclass(frozen=True, slots=True)
 class ArrowSources:
-    """The sources of a pipeline, all of which Arrow can read, and what the files of each say of themselves."""
+    """The sources of a pipeline, all of which Arrow can read, with the metadata of their files."""
 
     sources: tuple[Opened, ...]
     footers: tuple[tuple[Footer, ...], ...]
@@ -48,12 +48,12 @@ class ArrowSources:
 
     @property
     def have_length(self) -> bool:
-        """Whether some events have a start and an end of their own."""
+        """Whether some source has separate columns for start and end."""
         return any(one.roles.time[0] != one.roles.time[1] for one in self.sources)
 
 
 class Placed(NamedTuple):
-    """How the files of all sources are read, and their row groups, with times in microseconds."""
+    """Return how the files of all sources are read, and their row groups, with times in microseconds."""
 
     sources: dict[str, Normal]
     groups: list[RowGroup]
@@ -63,7 +63,7 @@ class Placed(NamedTuple):
 def arrow_sources(
     session: SparkSession, sources: Sequence[Opened], schema: Schema, whole_ids: bool
 ) -> ArrowSources:
-    """The sources as Arrow can read them; raises `CannotReadError` if it cannot."""
+    """Return the sources as Arrow reads them; raise `CannotReadError` if it cannot."""
     for one in sources:
         name = one.source.name
         if one.source.format != "parquet":
@@ -82,39 +82,43 @@ def arrow_sources(
     if len({file for several in files for file in several}) < sum(map(len, files)):
         raise CannotReadError("two sources read the same file")
     time_zone = str(session.conf.get("spark.sql.session.timeZone"))
-    told = tuple(tuple(footers(several)) for several in files)
-    return ArrowSources(tuple(sources), told, schema, whole_ids, time_zone, cluster)
+    own_footers = tuple(tuple(footers(several)) for several in files)
+    return ArrowSources(tuple(sources), own_footers, schema, whole_ids, time_zone, cluster)
 
 
 def place(arrow: ArrowSources, names: Collection[str], coded: Collection[str]) -> Placed:
-    """How to read the columns of events that have these names; raises `CannotReadError` if Arrow cannot.
+    """Return how to read event columns by name; raise `CannotReadError` if Arrow cannot.
 
     Args:
         coded: those of them that are texts with few values, to be read as dictionaries.
     """
     normals: dict[str, Normal] = {}
     groups: list[RowGroup] = []
-    for one, told in zip(arrow.sources, arrow.footers, strict=True):
-        normal, own = _source(arrow, one, told, names, coded)
-        normals |= dict.fromkeys((footer.file for footer in told), normal)
+    for one, own_footers in zip(arrow.sources, arrow.footers, strict=True):
+        normal, own = _source(arrow, one, own_footers, names, coded)
+        normals |= dict.fromkeys((footer.file for footer in own_footers), normal)
         groups += own
     return Placed(normals, groups, any(normal.hashed for normal in normals.values()))
 
 
 def _source(
-    arrow: ArrowSources, one: Opened, told: Sequence[Footer], names: Collection[str], coded: Collection[str]
+    arrow: ArrowSources,
+    one: Opened,
+    own_footers: Sequence[Footer],
+    names: Collection[str],
+    coded: Collection[str],
 ) -> tuple[Normal, list[RowGroup]]:
     own, file_schema = one.roles, one.frame.schema
     start, end = (_moment(one, name, arrow.time_zone) for name in own.time)
     type = None if own.type is None else _text(one, own.type, "type")
     made = tuple(_made(arrow, one, name) for name in names if name not in (START, END, TYPE))
     hashed: tuple[tuple[str, pa.DataType], ...] = ()
-    if ID in names and (own.id is None or may_lack(told, _path(one, own.id))):
+    if ID in names and (own.id is None or may_lack(own_footers, _path(one, own.id))):
         fields = [f for f in file_schema.fields if not isinstance(f.dataType, T.MapType | T.VariantType)]
         hashed = tuple((field.name, hashable_type(field)) for field in fields)
     paths = [start.column, end.column, *(path for path in (type, *(m.path for m in made)) if path)]
     read = tuple(dict.fromkeys([*(path.split(".")[0] for path in paths), *(name for name, _ in hashed)]))
-    groups = row_groups(told, file_schema, read, end.column)
+    groups = row_groups(own_footers, file_schema, read, end.column)
     normal = Normal(
         source=one.source.name,
         columns=read,
@@ -132,7 +136,7 @@ def _source(
 
 
 def _in_microseconds(group: RowGroup, end: Moment) -> RowGroup:
-    """The same with times that need not be reckoned any more, so that sources can have different ones."""
+    """Return the row group with its times in microseconds, so that sources may use different time types."""
     if group.times is None:
         return group
     first, last = (reckoned(moment, end) for moment in group.times)
@@ -140,15 +144,15 @@ def _in_microseconds(group: RowGroup, end: Moment) -> RowGroup:
 
 
 def _path(one: Opened, name: str) -> str:
-    """Where a column is found in the files."""
+    """Return the path of a column in the files; raise `CannotReadError` if it is not a plain column or field."""
     path = one.paths[name]
     if path not in one.frame.columns and type_at(one.frame.schema, path) is None:
-        raise CannotReadError(f"{path!r} is no plain name of a column")
+        raise CannotReadError(f"{path!r} is not the name of a plain column")
     return path
 
 
 def _moment(one: Opened, name: str, time_zone: str) -> Moment:
-    """How a time column is turned into microseconds; as `TableCells.moment` does."""
+    """Return how to convert a time column to microseconds, as `TableCells.moment` does."""
     assert one.columns is not None
     type, path, unit = one.columns[name], _path(one, name), one.source.time_unit
     if isinstance(type, T.TimestampType | T.TimestampNTZType | T.DateType):
@@ -169,7 +173,7 @@ def _text(one: Opened, name: str, what: str) -> str:
 
 
 def _made(arrow: ArrowSources, one: Opened, name: str) -> Made:
-    """How a column of events is made; as `sources.normalise` does."""
+    """Return how to build a column of events, as Spark does in `sources.open`."""
     assert one.columns is not None
     own, schema = one.roles, arrow.schema
     if name == ID:
@@ -194,7 +198,7 @@ def _made(arrow: ArrowSources, one: Opened, name: str) -> Made:
 
 
 def _as_text(one: Opened, name: str, type: T.DataType) -> str:
-    """Where a whole number or a text is found that becomes the one or the other."""
+    """Return how to read a whole number or a text that may be converted to the other."""
     assert one.columns is not None
     held = one.columns[name]
     if held != type and not isinstance(held, T.IntegralType):
@@ -203,7 +207,7 @@ def _as_text(one: Opened, name: str, type: T.DataType) -> str:
 
 
 def _converts(held: T.DataType, wanted: T.DataType, time_zone: str) -> bool:
-    """Whether Arrow turns values of one type into the same values of the other as Spark does."""
+    """Whether Arrow converts values of one type to the other exactly as Spark does."""
     match wanted:
         case _ if held == wanted:
             return True
@@ -218,6 +222,6 @@ def _converts(held: T.DataType, wanted: T.DataType, time_zone: str) -> bool:
 
 
 def _texts(schema: T.StructType, paths: Iterable[str | None]) -> tuple[str, ...]:
-    """Those of some columns that are texts."""
+    """Return those of the columns that are texts."""
     texts = {field.name for field in schema.fields if field.dataType == T.StringType()}
     return tuple(dict.fromkeys(path for path in paths if path in texts))

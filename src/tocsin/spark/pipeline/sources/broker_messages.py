@@ -1,4 +1,4 @@
-"""The messages of a broker as lines of events: each is an event, also one that cannot be read."""
+"""The messages of a broker as lines of events: each one is counted as an event, even if it cannot be read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tocsin.spark.pipeline.sources.text_files import MALFORMED, Lines, parse_lin
 
 
 def stream_messages(session: SparkSession, pipeline: Pipeline, name: str, feed: Feed) -> DataFrame:
-    """The messages of a source as a stream; `name` is that of the source."""
+    """Return the messages of a source as a stream; `name` is that of the source."""
     # Only who uses a broker needs its client.
     connection = feed.connection
     most = {} if feed.max_messages is None else {"max_per_batch": feed.max_messages}
@@ -41,7 +41,7 @@ def stream_messages(session: SparkSession, pipeline: Pipeline, name: str, feed: 
 
 
 def message_lines(messages: DataFrame, source: Source) -> Lines:
-    """Messages as lines: the topic is the file, and the number in it is the line."""
+    """Convert messages to lines: the topic takes the place of the file, the number of the message that of the line."""
     feed = source.feed
     assert feed is not None
     # As the address of a file would be, which outputs read again.
@@ -60,7 +60,7 @@ def message_lines(messages: DataFrame, source: Source) -> Lines:
 
 
 def _topic(feed: Feed) -> Column:
-    """The topic of a message; of Kafka with the partition, because only there a number is one message's own."""
+    """Return the topic of a message, for Kafka with the partition, because offsets are unique only within one."""
     if feed.connection.format != "kafka":
         return F.col("topic")
     return F.concat_ws("/", F.col("topic"), F.col("partition").cast("string"))

@@ -1,6 +1,6 @@
-"""The values of a row, whatever it was read from: a table, a JSON object, a CSV line.
+"""Access to the values of a row from any format: a table, a JSON object, a CSV line.
 
-A value that cannot be read is null, and `given` tells it from one that is not there. Nothing here stops a
+A value that cannot be read is null, and `given` distinguishes it from a missing one. Nothing here stops a
 job: every conversion is one of Spark's `try_` kind.
 """
 
@@ -36,28 +36,28 @@ _MICROSECONDS = {"s": Decimal(1_000_000), "ms": Decimal(1_000), "us": Decimal(1)
 
 
 class Cells(Protocol):
-    """A row, asked by the names its columns have after renaming."""
+    """A row whose values are looked up by the names of columns after renaming."""
 
     def given(self, name: str) -> Column:
-        """Whether there is a value at all."""
+        """Return a condition: whether there is a value."""
         ...
 
     def value(self, name: str, kind: str | None, type: T.DataType) -> Column:
-        """The value. With a declared `kind` it must be of that kind; without, it is made to fit the type."""
+        """Return the value. With a declared `kind` it must be of that kind; otherwise it is converted to the type."""
         ...
 
     def may_misfit(self, name: str, kind: str) -> bool:
-        """Whether a value can be there and yet not be of the kind."""
+        """Whether a value may be present without being of the kind."""
         ...
 
     def moment(self, name: str, unit: TimeUnit | None) -> Column:
-        """The value as a time in microseconds."""
+        """Return the value as a time in microseconds."""
         ...
 
 
 @dataclass(frozen=True)
 class TableCells:
-    """Columns that have types already."""
+    """Columns that already have types."""
 
     columns: Mapping[str, Column]
     types: Mapping[str, T.DataType]
@@ -91,7 +91,7 @@ class TableCells:
 
 @dataclass(frozen=True)
 class JsonCells:
-    """Fields of a JSON object that Spark holds as a variant."""
+    """Fields of a JSON object, which Spark holds as a variant."""
 
     object: Column
     paths: Mapping[str, str]
@@ -126,7 +126,7 @@ class JsonCells:
 
 @dataclass(frozen=True)
 class CsvCells:
-    """Fields of a CSV line: texts in a struct. An empty field is a missing value."""
+    """Fields of a CSV line, a struct of texts. An empty field is a missing value."""
 
     fields: Column
     paths: Mapping[str, str]
@@ -150,7 +150,7 @@ class CsvCells:
 
 
 def from_text(text: Column, kind: str) -> Column:
-    """A value written as text; null if it is not of the kind."""
+    """Parse a value from text; null if it is not of the kind."""
     if kind == "string":
         return text
     plain = F.trim(text)
@@ -164,12 +164,12 @@ def from_text(text: Column, kind: str) -> Column:
 
 
 def finite(number: Column) -> Column:
-    """A double that was read from text; null if the text is a number that does not fit one."""
+    """Return a double parsed from text; null if the number is out of range."""
     return F.when(F.abs(number) < F.lit(float("inf")), number)
 
 
 def text_micros(text: Column, unit: TimeUnit | None) -> Column:
-    """Microseconds of a time as text: ISO 8601, in UTC unless it names an offset; with a unit, a number."""
+    """Parse a time to microseconds: ISO 8601, in UTC unless it has an offset; or a number, if there is a unit."""
     if unit is not None:
         return _counted(text, unit)
     plain = F.trim(text)
@@ -184,7 +184,7 @@ def text_micros(text: Column, unit: TimeUnit | None) -> Column:
 
 
 def _counted(number: Column, unit: TimeUnit | None) -> Column:
-    """Microseconds of a number of units since 1970-01-01 UTC."""
+    """Convert a number of units since 1970-01-01 UTC to microseconds."""
     assert unit is not None
     # So few digits that a product with the factor always fits: an overflow would stop the job.
     exact = number.try_cast("decimal(28,9)") * F.lit(_MICROSECONDS[unit])

@@ -1,4 +1,4 @@
-"""What becomes of each event: a pattern looks at it, none does, a limit holds it back, or it cannot be used.
+"""Classify each event: used by a pattern, irrelevant, held back by a limit, or unusable.
 
 An event that lacks the key of a job which looks at it is a dead letter, although another job may use it:
 whether one subscription is there must not change what another finds. In the counters it is dead.
@@ -42,7 +42,7 @@ from tocsin.spark.stream.stream_plan import too_far_ahead
 
 
 def event_columns(job: Job) -> EventColumns:
-    """The columns of a pipeline's events as detection needs to know them."""
+    """Return the columns of a pipeline's events, as detection takes them."""
     return EventColumns(TYPE, "", (START, END), "us", job.key, ID, ORIGIN)
 
 
@@ -54,14 +54,14 @@ def classify(
     *,
     all_used: bool = False,
 ) -> DataFrame:
-    """The events with `tocsin_use` and a flag for each job; only the dead keep where they were read.
+    """Add `tocsin_use` and a flag for each job to the events; only dead ones keep the place where they were read.
 
     Args:
-        ahead: in a stream, how far ahead of the clock an event may lie; one further ahead is dead.
+        ahead: in a stream, how far ahead of wall-clock time an event may lie; one further ahead is dead.
         all_used: whether any event may be looked at, because patterns change.
     """
     if ahead is not None:
-        problem = F.lit(f"it is more than {format_duration(ahead)} ahead of the clock")
+        problem = F.lit(f"it is more than {format_duration(ahead)} ahead of wall-clock time")
         far = F.when(too_far_ahead(F.col(END), ahead), problem)
         events = events.withColumn(PROBLEM, F.coalesce(F.col(PROBLEM), far))
     passed = F.col(PROBLEM).isNull() & ~F.col(LIMITED)

@@ -1,7 +1,7 @@
-"""Composites as events: the matches of one subscription become rows that another reads.
+"""Convert composites to events: the matches of one subscription become rows that another reads.
 
 In what that one reports, a composite is replaced by its own constituents, as if both had been one pattern:
-only their `path` tells that they came together.
+only their `path` shows that they came together.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def sent_as_events(
     schema: Schema,
     whole_ids: bool,
 ) -> DataFrame:
-    """The events that one subscription sent; they come from its correlations, at the moment they were sent."""
+    """Return the events that a subscription sent; their source is the correlation, their time that of sending."""
     outputs = matches.schema["output"].dataType if "output" in matches.columns else T.StructType()
     assert isinstance(outputs, T.StructType)
     sources = F.create_map(*(F.lit(part) for pair in origins.items() for part in pair))
@@ -67,7 +67,7 @@ def sent_as_events(
 def as_events(
     matches: DataFrame, composite: EventType, key: Sequence[str], schema: Schema, whole_ids: bool
 ) -> DataFrame:
-    """The matches of one subscription as events of the type that has its name."""
+    """Return the matches of a subscription as events, whose type has its name."""
     values = {
         name: F.try_element_at("variables", F.lit(name)) for name in composite.attributes if name not in key
     }
@@ -80,7 +80,7 @@ def as_events(
 
 
 def _key_values(matches: DataFrame, key: Sequence[str]) -> dict[str, Column]:
-    """The columns of the key of matches, by the names that events have for them."""
+    """Return the key columns of matches by the names that they have in events."""
     return {name: F.col(quoted(own)) for name, own in zip(key, keys_among(matches.columns), strict=True)}
 
 
@@ -93,7 +93,7 @@ def _events(
     schema: Schema,
     whole_ids: bool,
 ) -> DataFrame:
-    """Rows like those that are read, one for each match."""
+    """Return rows in the form in which events are read, one for each match."""
     nothing = F.lit(None)
     return matches.select(
         F.lit(name).alias(SOURCE),
@@ -113,7 +113,7 @@ def _events(
 
 
 def _id(whole_ids: bool) -> Column:
-    """An id that sorts before all others: of events at equal times, a composite comes first."""
+    """Return an id that sorts before all others: among events of equal times, a composite comes first."""
     if not whole_ids:
         return F.concat(F.lit("\x01"), F.col("match_id"))
     lowest = F.lit(-(2**63)).cast("long")
@@ -121,7 +121,7 @@ def _id(whole_ids: bool) -> Column:
 
 
 def opened(matches: DataFrame) -> DataFrame:
-    """Matches in which the constituents of composites stand in their place."""
+    """Replace composites among the constituents of matches by their own constituents."""
     struct = _constituent(matches)
     attributes = struct["attributes"].dataType
     assert isinstance(attributes, T.StructType)
@@ -145,7 +145,7 @@ def opened(matches: DataFrame) -> DataFrame:
 
 
 def carrying(matches: DataFrame, attributes: Sequence[str]) -> DataFrame:
-    """Matches whose constituents carry only these attributes."""
+    """Return matches whose constituents carry only these attributes."""
     fields = _constituent(matches).fieldNames()
     if "attributes" not in fields:
         return matches

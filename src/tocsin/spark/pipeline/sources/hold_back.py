@@ -1,4 +1,4 @@
-"""The prefilters of a source: repeated events of a type are held back for a time."""
+"""Apply the prefilters of a source: repeated events of a type are held back for a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GROUP = f"{PREFIX}group"
 
 
 def hold_back(events: DataFrame, limits: tuple[Limit, ...], catalog: Catalog) -> DataFrame:
-    """The events of a source with `tocsin_limited`: whether one of its limits holds an event back.
+    """Add `tocsin_limited` to the events of a source: whether one of its limits holds the event back.
 
     An event falls under the first limit that names its type or a parent of it, and repeats another of its own
     type that agrees in the attributes of the limit. One that lacks such an attribute repeats nothing.

@@ -1,4 +1,4 @@
-"""From the sources of a pipeline to one table of events, with a reason for each that cannot be read."""
+"""Open the sources of a pipeline as one table of events, with a reason for each row that cannot be read."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from tocsin.spark.pipeline.sources.text_files import Lines, Split
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A source that Spark can read, with its number of events, counted before anything is done to them."""
+    """A source that Spark can read, with its number of events, counted before any processing."""
 
     source: Source
     frame: DataFrame
-    columns: Types | None  # by their names after renaming; None if only the rows tell
+    columns: Types | None  # by their names after renaming; None if only the rows show them
     paths: Mapping[str, str]  # the names the columns have in the source
     roles: Roles
     read: int
@@ -60,7 +60,7 @@ def open_source(session: SparkSession, pipeline: Pipeline, source: Source) -> Op
 
 @contextmanager
 def readable(pipeline: Pipeline, source: Source) -> Iterator[None]:
-    """What Spark says of a source that it cannot read, as a mistake in the file."""
+    """Convert Spark's error about an unreadable source to an error in the file."""
     try:
         yield
     except AnalysisException as problem:
@@ -77,7 +77,7 @@ def _open_table(session: SparkSession, pipeline: Pipeline, source: Source) -> Op
 
 
 def with_columns(pipeline: Pipeline, source: Source, frame: DataFrame) -> Opened:
-    """A table of typed columns as a source, not counted."""
+    """Return a table of typed columns as a source, without counting it."""
     types = {field.name: field.dataType for field in frame.schema.fields}
     columns, paths = _renamed(pipeline, source, types)
     known = columns if types else None
@@ -113,7 +113,7 @@ def _open_lines(session: SparkSession, pipeline: Pipeline, source: Source) -> Op
 
 
 def with_lines(pipeline: Pipeline, source: Source, lines: Lines, types: Types | None) -> Opened:
-    """Lines whose fields have these types, as a source, not counted."""
+    """Return lines whose fields have these types as a source, without counting them."""
     if types is None and lines.names:
         types = {name: T.StringType() for name in lines.names}
     if lines.names and len(set(lines.names)) < len(lines.names):
@@ -128,7 +128,7 @@ def with_lines(pipeline: Pipeline, source: Source, lines: Lines, types: Types | 
 def _renamed(
     pipeline: Pipeline, source: Source, types: Types
 ) -> tuple[dict[str, T.DataType], dict[str, str]]:
-    """The columns by their new names, and where each is found; `rename` may lift a field out of a struct."""
+    """Return the columns by their new names, and the path of each; `rename` may take a field out of a struct."""
     paths = {name: name for name in types if name not in source.rename}
     columns = {name: types[name] for name in paths}
     for path, name in source.rename.items():
@@ -156,12 +156,12 @@ def _type_at(types: Types, path: str) -> T.DataType | None:
 
 
 def quoted(name: str) -> str:
-    """The name of a column for Spark, whatever signs it has."""
+    """Quote the name of a column for Spark."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def normalise(opened: Opened, schema: Schema, whole_ids: bool) -> DataFrame:
-    """The events of a source with the columns of `layout` and the attributes of the pipeline."""
+    """Return the events of a source with the columns of `layout` and the attributes of the pipeline."""
     source, own = opened.source, opened.roles
     cells = _cells(opened)
     start, end = (cells.moment(name, source.time_unit) for name in own.time)
@@ -204,12 +204,12 @@ def _cells(opened: Opened) -> Cells:
 
 
 def _column(opened: Opened, path: str) -> Column:
-    """A column of a table, or a field inside one; a column may have a dot in its own name."""
+    """Return a column of a table, or a field inside one; the name of a column may contain dots."""
     return F.col(quoted(path)) if path in opened.frame.columns else attribute_column(path)
 
 
 def _positioned(opened: Opened, problem: Column) -> tuple[DataFrame, list[Column]]:
-    """The rows that stand for events, and the columns that say where each was read."""
+    """Return the rows that are events, and the columns that hold where each was read."""
     if opened.lines is not None:
         return opened.frame.where(opened.lines.is_event), [F.col(name) for name in (FILE, BLOCK, ROW, TEXT)]
     nothing = F.lit(None)
@@ -251,7 +251,7 @@ def _type_problems(cells: Cells, own: Roles, type: Column, schema: Schema) -> li
 
 
 def _misfits(cells: Cells, type: Column, values: Mapping[str, Column], schema: Schema) -> list[Column]:
-    """Values that are not of the type that their event's type declares, or that their column has."""
+    """Return reasons against values that are not of the type declared for them, or of their column."""
     reasons = []
     for name, kind in schema.kinds.items():
         if name != ORIGIN and cells.may_misfit(name, kind):
@@ -264,7 +264,7 @@ def _misfits(cells: Cells, type: Column, values: Mapping[str, Column], schema: S
 
 
 def _too_large(values: Mapping[str, Column], schema: Schema) -> list[Column]:
-    """Numbers that do not fit a double, where no type is declared that says so."""
+    """Return reasons against numbers out of the range of a double, where no type is declared."""
     return [
         F.when(
             F.abs(values[name]) == F.lit(float("inf")), F.lit(f"the number in {name!r} does not fit a double")
@@ -275,7 +275,7 @@ def _too_large(values: Mapping[str, Column], schema: Schema) -> list[Column]:
 
 
 def _other_ids(opened: Opened, cells: Cells, whole: bool) -> list[Column]:
-    """Ids that are no whole numbers where the others are: in a stream, the first files decide what they are."""
+    """Return reasons against ids that are not whole numbers where others are; in a stream, the first files decide."""
     name = opened.roles.id
     if name is None or not whole or opened.lines is None:
         return []
@@ -284,14 +284,14 @@ def _other_ids(opened: Opened, cells: Cells, whole: bool) -> list[Column]:
 
 
 def _owned(value: Column, name: str, type: Column, schema: Schema) -> Column:
-    """Where types are declared strictly, an event has the attributes of its type and no others."""
+    """Return the value of an attribute; where types are declared, null for events whose type lacks it."""
     if schema.known_types is None or name not in schema.owners:
         return value
     return F.when(type.isin(*schema.owners[name]), value)
 
 
 def _id(opened: Opened, cells: Cells, whole: bool) -> Column:
-    """The id of an event; without one, a hash of it that is not negative, as ids of composites are."""
+    """Return the id of an event; without one, a hash that is not negative, because ids of composites are."""
     read = [TEXT] if opened.lines is not None else opened.frame.columns
     hashable = [
         name for name in read if not isinstance(opened.frame.schema[name].dataType, T.MapType | T.VariantType)

@@ -1,4 +1,4 @@
-"""What batch and stream share: the jobs of a pipeline over the columns of its sources, and the rows that each job gets."""
+"""Shared by batch and stream: the jobs of a pipeline over the columns of its sources, and the rows for each job."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tocsin.spark.pipeline.sources.required_columns import with_needed
 
 
 def plan_sources(pipeline: Pipeline, sources: Sequence[Opened]) -> tuple[Plan, Schema]:
-    """The jobs, now that the columns are known, and the columns, now that the jobs are."""
+    """Plan the jobs with the known columns, and find the columns that those jobs need."""
     found = [(one.source, one.roles, one.columns) for one in sources]
     schema = build_schema(pipeline, found, hold_to_types=pipeline.stream is not None)
     # Where a source is empty, an attribute that no other has may well be one of its own.
@@ -47,13 +47,13 @@ def unite(pipeline: Pipeline, sources: Sequence[Opened], schema: Schema, whole_i
 
 
 def chosen(pipeline: Pipeline, name: str, schema: Schema) -> tuple[str, ...]:
-    """The attributes that the matches of a subscription carry."""
+    """Return the attributes that the matches of a subscription carry."""
     entry = next(entry for entry in pipeline.subscriptions if entry.name == name)
     return _all_attributes(schema) if entry.attributes is None else entry.attributes
 
 
 def carried_by_all(pipeline: Pipeline, schema: Schema) -> tuple[str, ...]:
-    """The attributes that all jobs carry: a composite must fit among the constituents of any other."""
+    """Return the attributes that all jobs carry: a composite may be a constituent of any other."""
     wanted = {name for entry in pipeline.subscriptions for name in chosen(pipeline, entry.name, schema)}
     if pipeline.stream is not None and pipeline.stream.rules is not None:
         return _all_attributes(schema) or (ORIGIN,)  # for subscriptions that are still to come

@@ -1,4 +1,4 @@
-"""The columns that the patterns, keys and limits of a pipeline ask for, and whether the sources have them."""
+"""Find the columns that patterns, keys and limits of a pipeline need, and check that the sources have them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tocsin.spark.pipeline.sources.open import Opened
 
 
 def with_needed(pipeline: Pipeline, schema: Schema, plan: Plan, sources: Sequence[Opened]) -> Schema:
-    """The schema with every column that is asked for.
+    """Return the schema with every column that is needed.
 
     One that no source has is a mistake, unless some source is empty: then it may be one of that source.
     """
@@ -52,7 +52,7 @@ def _asked(pipeline: Pipeline, plan: Plan) -> Iterator[tuple[str, Place]]:
 
 
 def _nested(path: Sequence[str]) -> T.DataType:
-    """A type that has a field at this path."""
+    """Return a type that has a field at this path."""
     type: T.DataType = T.StringType()
     for name in reversed(path):
         type = T.StructType([T.StructField(name, type)])

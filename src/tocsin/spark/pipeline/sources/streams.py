@@ -1,4 +1,4 @@
-"""The sources of a stream: what the first files tell of them, and the events as they come."""
+"""The sources of a stream: the schema inferred from their first files, and their events as they arrive."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tocsin.spark.pipeline.sources.text_files import read_lines, stream_lines
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the first files said of a source. `schema` is Spark's, as JSON, if it is not declared."""
+    """The properties of a source inferred from its first files. `schema` is Spark's, as JSON, if it is not declared."""
 
     schema: str | None = None
     header: str | None = None  # the first line of CSV files
@@ -25,7 +25,7 @@ class Known:
 
 
 def look_at(session: SparkSession, pipeline: Pipeline, source: Source) -> Known:
-    """What the files that are there tell: the columns, unless they are declared, and whether ids are whole numbers.
+    """Infer from the present files the columns, unless they are declared, and whether ids are whole numbers.
 
     A broker is not asked: what its messages hold is declared, and their ids are texts.
     """
@@ -48,7 +48,7 @@ def look_at(session: SparkSession, pipeline: Pipeline, source: Source) -> Known:
         if opened.roles.id is not None:
             id = text_lines.cells(source, opened.paths).value(opened.roles.id, None, T.StringType())
             read, all_whole, _ = text_lines.measure(lines, id)
-            # Where nothing tells, ids are texts: any will do then.
+            # Without any file, ids are texts: those can hold anything.
             whole = read > 0 and all_whole
         struct = T.StructType([T.StructField(name, type) for name, type in types.items()])
         return Known(struct.json() if types else None, lines.header, whole)
@@ -63,7 +63,7 @@ def _nothing_there(pipeline: Pipeline, source: Source) -> Exception:
 
 
 def open_stream(session: SparkSession, pipeline: Pipeline, source: Source, known: Known) -> Opened:
-    """A source as a stream of events, with the columns that its first files had."""
+    """Return a source as a stream of events, with the columns of its first files."""
     if source.feed is not None:
         lines = message_lines(stream_messages(session, pipeline, source.name, source.feed), source)
         return with_lines(pipeline, source, lines, None)

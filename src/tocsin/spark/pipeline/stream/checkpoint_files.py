@@ -1,4 +1,4 @@
-"""JSON files of a pipeline's checkpoint, which say of themselves what version they are and whether they are whole.
+"""JSON files of a pipeline's checkpoint, each with a version and a checksum.
 
 A file of ours is one object: `format` is the version of its layout, `checksum` the CRC-32 of everything else in it, as eight
 hexadecimal digits over the text that `json.dumps` gives with sorted keys and no blanks. The logs of Spark in the same folder
@@ -26,12 +26,12 @@ def write_json(storage: Storage, path: str, values: Mapping[str, Any], format: i
 
 
 def sealed(values: Mapping[str, Any]) -> str:
-    """The text of a file with these values, its version among them."""
+    """Return the text of a file with these values, among them its version, and their checksum."""
     return json.dumps({**values, "checksum": _checksum(values)}, indent=1)
 
 
 def read_json(storage: Storage, path: str, format: int) -> dict[str, Any]:
-    """The values that `write_json` wrote; those of another version are refused, and so is a damaged file."""
+    """Return the values that `write_json` wrote; refuse another version, and a damaged file."""
     with reading(path):
         values = json.loads(storage.read(path))
         if not isinstance(values, dict):
@@ -57,7 +57,7 @@ def _checksum(values: Mapping[str, Any]) -> str:
 
 
 def check_logs(storage: Storage, checkpoint: str) -> None:
-    """Refuse a checkpoint whose latest logs Spark could not read."""
+    """Refuse a checkpoint whose latest logs Spark cannot read."""
     path = f"{checkpoint}/metadata"
     if storage.exists(path):
         with reading(path):

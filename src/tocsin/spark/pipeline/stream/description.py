@@ -1,4 +1,4 @@
-"""What a checkpoint is of: the pipeline that made it, and what the first files said of its sources.
+"""The description stored in a checkpoint: the pipeline that made it, and the schemas inferred from its first files.
 
 Kept in the checkpoint folder, as the fields of `Description` (see `checkpoint_files`). A pipeline that goes on from a
 checkpoint sees its sources as it saw them first, and reports what has changed in its file since.
@@ -21,7 +21,7 @@ from tocsin.spark.session.storage import Storage
 from tocsin.spark.stream.damage import reading
 
 _FORMAT = 4
-# Keys of a subscription and of a source that say the same whatever their value, or nothing about the answers.
+# Keys of a subscription and of a source whose value makes no difference to the matches.
 _ASIDE = {
     *("name", "place", "file", "rule", "metadata", "quiet", "deliver"),
     *("max_files", "stream", "limits", "feed"),
@@ -31,7 +31,7 @@ _WORDS = {"text": "pattern", "location": "path", "origin": "source"}
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A pipeline as its checkpoint knows it."""
+    """A pipeline as described in its checkpoint."""
 
     subscriptions: Mapping[str, Mapping[str, Any]]
     sources: Mapping[str, Mapping[str, Any]]
@@ -42,7 +42,7 @@ class Description:
 
 
 def describe(pipeline: Pipeline, shards: int, known: Mapping[str, Known]) -> Description:
-    """The description of a pipeline that begins now."""
+    """Describe a pipeline that starts from scratch."""
     declared = pipeline.declarations
     types = {one.name: {"extends": one.parent, **one.attributes} for one in declared.types}
     return Description(
@@ -65,7 +65,7 @@ def _plain(one: Any) -> dict[str, Any]:
 
 
 def changes(before: Description, now: Description) -> Iterator[str]:
-    """What is not as it was, in words, and makes the state mean something else."""
+    """Return the changes that make the saved state meaningless, as text."""
     yield from _changed("source", before.sources, now.sources)
     if before.types != now.types:
         yield "the event types changed"
@@ -77,7 +77,7 @@ def changes(before: Description, now: Description) -> Iterator[str]:
 
 
 def changed_subscriptions(before: Description, now: Description) -> list[str]:
-    """What became of subscriptions, in words. Those that are as they were go on; of the others nothing is remembered."""
+    """Return the changes of subscriptions as text. Unchanged ones continue; the state of the others is dropped."""
     return list(_changed("subscription", before.subscriptions, now.subscriptions))
 
 
@@ -95,7 +95,7 @@ def _changed(
 
 @contextmanager
 def of_pipeline(pipeline: Pipeline) -> Iterator[None]:
-    """While a checkpoint is read: what is wrong with it is an error of the pipeline that names it."""
+    """Report errors raised while a checkpoint is read as errors of the pipeline file that names it."""
     try:
         yield
     except InputError as problem:
@@ -104,7 +104,7 @@ def of_pipeline(pipeline: Pipeline) -> Iterator[None]:
 
 
 def read_description(storage: Storage, checkpoint: str, pipeline: Pipeline) -> Description | None:
-    """What a checkpoint is of; None for a fresh one."""
+    """Read the description in a checkpoint; None for a new one."""
     path = f"{checkpoint}/{DESCRIPTION}"
     if not storage.exists(path):
         if storage.exists(f"{checkpoint}/offsets"):
@@ -118,12 +118,12 @@ def read_description(storage: Storage, checkpoint: str, pipeline: Pipeline) -> D
 
 
 def write_description(storage: Storage, checkpoint: str, description: Description) -> None:
-    """Write what a checkpoint is of."""
+    """Write the description of a checkpoint."""
     write_json(storage, f"{checkpoint}/{DESCRIPTION}", asdict(description), _FORMAT)
 
 
 def check_unchanged(pipeline: Pipeline, before: Description, now: Description) -> None:
-    """Refuse to go on with another pipeline than the one that made the checkpoint."""
+    """Refuse to continue a checkpoint with a pipeline other than the one that made it."""
     found = list(changes(before, now))
     if found:
         message = f"the checkpoint is of another pipeline: {'; '.join(found)}"

@@ -1,4 +1,4 @@
-"""What is known of the rules of a stream: those of its file, and those that came while it ran.
+"""The metadata of the rules of a stream: those of its file, and those added while it runs.
 
 What a change says of its rule is kept in the checkpoint, `tocsin/rules.json`, so that it is there after a restart, too.
 """
@@ -6,19 +6,24 @@ What a change says of its rule is kept in the checkpoint, `tocsin/rules.json`, s
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
+
+from tocsin.errors import InputError
 from tocsin.languages.rule_file import Metadata
+from tocsin.runtime.stream.rule_book import file_change, read_change
 from tocsin.spark.pipeline.file.model import Pipeline
 from tocsin.spark.pipeline.stream.checkpoint_files import read_json, write_json
 from tocsin.spark.session.storage import Storage
 
 _FORMAT = 1
+_METADATA = ("description", "severity", "tags", "quiet")
 
 
 class KnownRules:
-    """Metadata and quiet times by the names of rules."""
+    """Metadata and quiet times of rules, by name."""
 
     def __init__(self, storage: Storage, pipeline: Pipeline) -> None:
         assert pipeline.stream is not None
@@ -33,16 +38,15 @@ class KnownRules:
                 self._learn(name, known)
 
     def take(self, decisions: Sequence[Mapping[str, Any]]) -> None:
-        """Learn from changes that were made."""
+        """Take over the metadata of changes that were made."""
         made = [one for one in decisions if "code" not in one and one.get("number") is not None]
         if self._folder is None or not made:
             return
+        said = self._said({int(one["number"]) for one in made if one["action"] != "remove"})
         for one in made:
             name = str(one["name"])
-            said = {} if one["action"] == "remove" else self._said(int(one["number"]))
-            self._came[name] = {
-                key: said[key] for key in ("description", "severity", "tags", "quiet") if key in said
-            }
+            own = {} if one["action"] == "remove" else said.get(int(one["number"]), {})
+            self._came[name] = {key: own[key] for key in _METADATA if key in own}
             self._learn(name, self._came[name])
         write_json(self._storage, self._path, {"rules": self._came}, _FORMAT)
 
@@ -53,11 +57,18 @@ class KnownRules:
         if said.get("quiet"):
             self.quiet[name] = round(said["quiet"] * 1_000_000)
 
-    def _said(self, number: int) -> dict[str, Any]:
-        """The change of this number, as its file says it."""
-        for name in self._storage.names(self._folder or ""):
+    def _said(self, numbers: Collection[int]) -> dict[int, dict[str, Any]]:
+        """Read the changes with these numbers. The folder may hold very many files, so it is listed once."""
+        found: dict[int, dict[str, Any]] = {}
+        for name in self._storage.names(self._folder or "") if numbers else ():
             digits = name[: len(name) - len(name.lstrip("0123456789"))]
-            if name.endswith(".json") and digits and int(digits) == number:
-                found: dict[str, Any] = json.loads(self._storage.read(f"{self._folder}/{name}"))
-                return found
-        return {}
+            if not name.endswith(".json") or not digits or int(digits) not in numbers:
+                continue
+            try:
+                text = self._storage.read(f"{self._folder}/{name}")
+                # Whoever writes rules may have put something else there since the change was made.
+                read_change(file_change(name, text.encode()))
+                found.setdefault(int(digits), json.loads(text))
+            except (InputError, Py4JJavaError):
+                continue
+        return found

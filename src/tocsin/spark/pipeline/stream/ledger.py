@@ -1,4 +1,4 @@
-"""What each micro-batch of a stream came to, one small file a micro-batch in the checkpoint, with the totals so far.
+"""The ledger of a stream: one small file per micro-batch in the checkpoint, with its counts and the totals so far.
 
 A micro-batch is in the ledger once all its outputs are written. So one that is run again is not counted twice, and not
 written again unless its first run was cut short. A file holds the fields of `Page` (see `checkpoint_files`).
@@ -22,13 +22,16 @@ _KEPT = 100  # files of the latest micro-batches; Spark itself goes back no furt
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What became of events, and what was found: of one micro-batch, or of all up to one."""
+    """Counts of events by use, and of matches: for one micro-batch, or for all up to one."""
 
     sources: Mapping[str, Counters] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
     matches: Mapping[str, int] = field(default_factory=dict)
     written: Mapping[str, int] = field(default_factory=dict)  # rows, by the folder or table
     held: Mapping[str, int] = field(default_factory=dict)  # matches that quiet subscriptions held back
+    gone: Mapping[str, int] = field(
+        default_factory=dict
+    )  # files deleted before they were read, by their folder
 
     def __add__(self, other: Numbers) -> Numbers:
         sources = dict(self.sources)
@@ -40,14 +43,15 @@ class Numbers:
             _sum(self.matches, other.matches),
             _sum(self.written, other.written),
             _sum(self.held, other.held),
+            _sum(self.gone, other.gone),
         )
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Numbers:
-        """The numbers that `asdict` made plain."""
+        """Restore numbers from the plain values that `asdict` made."""
         sources = {name: Counters(**counters) for name, counters in values["sources"].items()}
-        held = values.get("held", {})  # ledgers of earlier builds have none
-        return cls(sources, values["reasons"], values["matches"], values["written"], held)
+        held, gone = values.get("held", {}), values.get("gone", {})  # ledgers of earlier builds have none
+        return cls(sources, values["reasons"], values["matches"], values["written"], held, gone)
 
 
 def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
@@ -58,7 +62,7 @@ def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A micro-batch in the ledger. `state` are figures of what the stream remembers."""
+    """A micro-batch in the ledger. `state` are the figures of the stream's state."""
 
     batch: int
     time: str
@@ -73,7 +77,7 @@ class Page:
     rules: Sequence[Mapping[str, Any]] = ()  # what became of changes of rules
 
     def seen(self, pipeline: str, shards: Sequence[Mapping[str, Any]], alerts: Sequence[str] = ()) -> Seen:
-        """The micro-batch alone, for those who watch, and its latest matches in words."""
+        """Return the record of this micro-batch, without totals, for watchers, with its latest matches as text."""
         numbers = self.numbers
         return Seen(
             pipeline,
@@ -92,6 +96,7 @@ class Page:
             self.rules,
             numbers.held,
             alerts,
+            numbers.gone,
         )
 
 

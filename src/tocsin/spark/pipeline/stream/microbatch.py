@@ -1,4 +1,4 @@
-"""What is done with each micro-batch of a stream: count, write, note it in the ledger, tell of it.
+"""Process each micro-batch of a stream: count, write, record it in the ledger, report it.
 
 The rows of a micro-batch, which `runtime.stream.tally` describes, are kept while it is written: to ask for them again
 would be to detect again.
@@ -28,6 +28,7 @@ from tocsin.events import format_timestamp
 from tocsin.languages.rule_file import Metadata
 from tocsin.runtime.stream import tally
 from tocsin.runtime.transport.pack import unpack
+from tocsin.spark.batch.route import Route
 from tocsin.spark.observe.counters import Counters
 from tocsin.spark.observe.few import few
 from tocsin.spark.observe.record import Seen, decided, heard_of, moment, summed
@@ -46,7 +47,7 @@ from tocsin.spark.pipeline.file.model import Pipeline
 from tocsin.spark.pipeline.plan.jobs import Job
 from tocsin.spark.pipeline.report.match_text import first_matches, last_matches
 from tocsin.spark.pipeline.sinks.rule_rows import Rules, in_one_table, with_rules
-from tocsin.spark.pipeline.sinks.stream_targets import Route, Target
+from tocsin.spark.pipeline.sinks.stream_targets import Destination, Target
 from tocsin.spark.pipeline.sinks.write_files import offsets_of, with_lines
 from tocsin.spark.pipeline.sources.composites import carrying
 from tocsin.spark.pipeline.sources.text_files import Split
@@ -79,46 +80,49 @@ _DEAD = from_arrow_schema(
 
 
 class Stopped(Exception):  # noqa: N818  it is no error
-    """A stream was told to stop before a micro-batch began."""
+    """A stream was asked to stop before a micro-batch began."""
 
 
-Later = Callable[[str], tuple[Found, tuple[Route, ...]]]
+Later = Callable[[str], tuple[Found, tuple[Destination, ...]]]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All that does not change from one micro-batch to the next."""
+    """Everything that stays the same from one micro-batch to the next."""
 
     pipeline: Pipeline
     found: Mapping[str, Found]
     jobs: tuple[Job, ...]
-    routes: tuple[Route, ...]
+    routes: Mapping[str, Route]  # by which the events of each subscription travel
+    destinations: tuple[Destination, ...]
     dead_letters: Target | None
     late: Target | None
     known: KnownRules
     quiet: QuietState
-    alerts: int = 0  # how many of the latest matches are told in words
+    deleted: Callable[[int], Mapping[str, int]]  # how many files of a micro-batch are gone, by their folder
+    alerts: int = 0  # how many of the latest matches are reported as text
     later: Later | None = (
         None  # for a rule that came while the stream ran, how its matches are got at and written
     )
 
 
 class Writer:
-    """Writes one micro-batch after the other. `failure` is what went wrong, as it was raised."""
+    """Writes one micro-batch after another. `failure` is the exception that stopped it, if any."""
 
     def __init__(
         self,
         plan: Plan,
         ledger: Ledger,
         stop: Event,
-        told: Callable[[Seen], None],
+        notify: Callable[[Seen], None],
         begun: Callable[[int], None],
     ) -> None:
-        self._plan, self._ledger, self._stop, self._told, self._begun = plan, ledger, stop, told, begun
-        self._found, self._routes = dict(plan.found), list(plan.routes)
+        self._plan, self._ledger, self._stop, self._notify, self._begun = plan, ledger, stop, notify, begun
+        self._found, self._destinations = dict(plan.found), list(plan.destinations)
         self.busy = False
         self.failure: Exception | None = None
         self._latest: tuple[str, ...] = ()
+        self._gone: Counter[str] = Counter()  # files, not noted in the ledger yet
         self.samples: dict[str, tuple[str, ...]] = {
             name: ()
             for sink in plan.pipeline.sinks
@@ -127,12 +131,13 @@ class Writer:
         }
 
     def write(self, frame: DataFrame, batch: int) -> None:
-        """Write one micro-batch; Spark calls it for each."""
+        """Write one micro-batch; Spark calls this for each."""
         if self._stop.is_set():
             self.failure = Stopped()
             raise self.failure
         self.busy = True
         try:
+            self._gone.update(self._plan.deleted(batch))
             if self._ledger.has(batch):
                 # All is written, but what the shards remember may not be.
                 frame.write.format("noop").mode("overwrite").save()
@@ -140,7 +145,8 @@ class Writer:
                 self._begun(batch)
                 page, shards = self._page(frame, batch)
                 self._ledger.add(page)
-                self._told(page.seen(self._plan.pipeline.name, shards, self._latest))
+                self._gone.clear()
+                self._notify(page.seen(self._plan.pipeline.name, shards, self._latest))
         except Exception as problem:
             self.failure = problem
             raise
@@ -148,7 +154,7 @@ class Writer:
             self.busy = False
 
     def _page(self, frame: DataFrame, batch: int) -> tuple[Page, list[dict[str, Any]]]:
-        """What goes into the ledger, and the figures of each shard."""
+        """Return the entry for the ledger, and the figures of each shard."""
         began = time.monotonic()
         kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
         try:
@@ -169,7 +175,7 @@ class Writer:
             reached, silent = self._reached(rows, figures)
         finally:
             kept.unpersist()
-        numbers = Numbers(sources, reasons, matches, written, held.counts)
+        numbers = Numbers(sources, reasons, matches, written, held.counts, dict(self._gone))
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         page = Page(
             batch,
@@ -189,7 +195,7 @@ class Writer:
     def _reached(
         self, rows: OutputRows, figures: list[dict[str, Any]]
     ) -> tuple[dict[str, str | None], tuple[str, ...]]:
-        """The latest event of each source so far, and the sources that are left out."""
+        """Return the latest event of each source so far, and the sources that are not waited for."""
         before = {} if self._ledger.last is None else self._ledger.last.reached
         reached = {source.name: before.get(source.name) for source in self._plan.pipeline.sources}
         for row in rows.table(tally.TALLY):
@@ -202,17 +208,17 @@ class Writer:
         return reached | waited_for, silent
 
     def _meet(self, rows: OutputRows) -> None:
-        """Get ready for the matches of rules that came while the stream ran."""
+        """Prepare targets for the matches of rules that were added while the stream ran."""
         known = {pattern for found in self._found.values() for pattern in found.patterns}
         for name in rows.names(tally.MATCH):
             if name not in known and self._plan.later is not None:
                 self._found[name], own = self._plan.later(name)
-                self._routes += own
+                self._destinations += own
 
     def _hold_back(
         self, rows: OutputRows, matches: Mapping[str, int], figures: list[dict[str, Any]], batch: int
     ) -> Held:
-        """The matches of quiet subscriptions that are not reported."""
+        """Return the matches of quiet subscriptions that are not reported."""
         quiet = self._plan.known.quiet
         if not quiet:
             return Held(frozenset(), {})
@@ -235,19 +241,19 @@ class Writer:
         held: frozenset[HeldId],
         batch: int,
     ) -> dict[str, int]:
-        """Write everything; returns how many rows each place got."""
+        """Write everything; return how many rows each target received."""
         written: dict[str, int] = {}
 
         @cache
         def frame_of(name: str) -> DataFrame | None:
             return self._matches(rows, name, held) if matches.get(name) else None
 
-        for route in self._routes:
-            if route.together:
-                written[route.place] = self._write_together(route, rows, matches, held, batch)
+        for destination in self._destinations:
+            if destination.together:
+                written[destination.place] = self._write_together(destination, rows, matches, held, batch)
             else:
-                (name,) = route.subscriptions
-                written[route.place] = self._write_route(route, frame_of(name), matches[name], batch)
+                (name,) = destination.subscriptions
+                written[destination.place] = self._write_to(destination, frame_of(name), matches[name], batch)
         self._sample(frame_of)
         self._latest = self._alerts(frame_of, matches)
         dead, late = rows.count(tally.DEAD), rows.count(tally.LATE)
@@ -260,33 +266,33 @@ class Writer:
             written[self._plan.pipeline.late.path] = late
         return written
 
-    def _write_route(self, route: Route, frame: DataFrame | None, count: int, batch: int) -> int:
-        (name,) = route.subscriptions
-        if frame is not None and route.sent is not None:
-            frame = sent(frame, route.sent)
+    def _write_to(self, destination: Destination, frame: DataFrame | None, count: int, batch: int) -> int:
+        (name,) = destination.subscriptions
+        if frame is not None and destination.sent is not None:
+            frame = sent(frame, destination.sent)
             count = frame.count()
         elif frame is not None:
             frame = carrying(frame, self._found[name].carried)
-            if route.rules:
+            if destination.rules:
                 frame = with_rules(frame, self._rules([name]))
-        _write_or_clear(route.target, frame, count, batch)
+        _write_or_clear(destination.target, frame, count, batch)
         return count
 
     def _write_together(
         self,
-        route: Route,
+        destination: Destination,
         rows: OutputRows,
         matches: Mapping[str, int],
         held: frozenset[HeldId],
         batch: int,
     ) -> int:
-        """Write the matches of several subscriptions to one place."""
-        own = list(self._found) if route.grows else route.subscriptions
+        """Write the matches of several subscriptions to one target."""
+        own = list(self._found) if destination.grows else destination.subscriptions
         names = [name for name in own if matches.get(name)]
         parts = together(rows, {name: self._found[name] for name in names}, held)
         whole = with_rules(in_one_table(parts), self._rules(names)) if parts else None
         count = sum(matches[name] for name in names)
-        _write_or_clear(route.target, whole, count, batch)
+        _write_or_clear(destination.target, whole, count, batch)
         return count
 
     def _rules(self, names: Iterable[str]) -> Rules:
@@ -302,7 +308,7 @@ class Writer:
         return without(rows.opened([tally.MATCH], unpack, found.schema, found.patterns), held)
 
     def _set_aside(self, rows: OutputRows) -> DataFrame | None:
-        """Late and repeated events, if there are any."""
+        """Return late and repeated events, if there are any."""
         if not rows.count(tally.LATE) + rows.count(tally.REPEATED):
             return None
         found = rows.opened([tally.LATE, tally.REPEATED], tally.late_rows, from_arrow_schema(tally.LATE_ROWS))
@@ -312,7 +318,7 @@ class Writer:
     def _alerts(
         self, frame_of: Callable[[str], DataFrame | None], matches: Mapping[str, int]
     ) -> tuple[str, ...]:
-        """The latest matches of this micro-batch in words, of a few subscriptions."""
+        """Return the latest matches of this micro-batch as text, for a few subscriptions."""
         found: list[tuple[datetime, str]] = []
         names = [name for name, count in matches.items() if count and self._plan.alerts]
         for name in names[: self._plan.alerts]:
@@ -324,7 +330,7 @@ class Writer:
         return tuple(text for _, text in sorted(found)[-self._plan.alerts :]) if found else ()
 
     def _sample(self, frame_of: Callable[[str], DataFrame | None]) -> None:
-        """The first matches of this run, for consoles."""
+        """Return the first matches of this run, for console sinks."""
         keys = {entry.name: entry.key for entry in self._plan.pipeline.subscriptions}
         for sink in self._plan.pipeline.sinks:
             for name in sink.subscriptions if sink.format == "console" else ():
@@ -337,7 +343,7 @@ class Writer:
 def _counters(
     plan: Plan, rows: OutputRows, aside: Mapping[str, tuple[int, int]]
 ) -> tuple[dict[str, Counters], dict[str, int]]:
-    """The counters of each source, checked, and the reasons of the dead."""
+    """Return the checked counters of each source, and the number of dead letters by reason."""
     counts: dict[tuple[str, str], int] = {}
     reasons: dict[str, int] = {}
     for row in rows.table(tally.TALLY):
@@ -358,7 +364,7 @@ def _counters(
 
 
 def _check_arrived(plan: Plan, rows: OutputRows) -> None:
-    """What was to go to a job was counted where it was read, and must have arrived where it is detected."""
+    """Raise an error unless every event counted for a job where it was read also arrived at its shards."""
     arrived: dict[str, int] = {}
     for figures in rows.table(tally.FIGURES):
         arrived[figures["job"]] = arrived.get(figures["job"], 0) + figures["arrived"]
@@ -373,7 +379,7 @@ def _check_arrived(plan: Plan, rows: OutputRows) -> None:
 
 
 def _aside_by_source(aside: DataFrame) -> dict[str, tuple[int, int]]:
-    """How many events of each source are late, and how many repeated, somewhere. One that is so twice is one event."""
+    """Count late and repeated events of each source; an event that is late for two jobs counts once."""
     event = ("source", "id", "start", "end")
     late = F.count("reason").alias("late")
     own = aside.groupBy("job", "pace_group", *event).agg(late, F.count(F.lit(1)).alias("all"))
@@ -383,7 +389,7 @@ def _aside_by_source(aside: DataFrame) -> dict[str, tuple[int, int]]:
 
 
 def _write_or_clear(target: Target, rows: DataFrame | None, count: int, batch: int) -> None:
-    """Write the rows of a micro-batch, if there are any; what was written for it before is gone in any case."""
+    """Write the rows of a micro-batch, if there are any, replacing anything written for it before."""
     if rows is None or not count:
         target.clear(batch)
     else:
@@ -391,7 +397,7 @@ def _write_or_clear(target: Target, rows: DataFrame | None, count: int, batch: i
 
 
 def _shown_late(aside: DataFrame, plan: Plan) -> DataFrame:
-    """Late events as they are kept: where they are from, for whom they were, and why they were not used."""
+    """Return late events in the form in which they are kept: source, subscription, and the reason."""
     names = [F.lit(str(job.number)) for job in plan.jobs]
     subscriptions = [F.array(*map(F.lit, job.names)) for job in plan.jobs]
     by_job = F.create_map(*(part for pair in zip(names, subscriptions, strict=True) for part in pair))
@@ -409,14 +415,14 @@ def _shown_late(aside: DataFrame, plan: Plan) -> DataFrame:
 
 
 def _letters(rows: OutputRows) -> DataFrame:
-    """The dead letters, each with its line in its file."""
+    """Return the dead letters, each with its line in its file."""
     dead = rows.opened([tally.DEAD], unpack, _DEAD)
     named = dead.toDF(SOURCE, PROBLEM, FILE, BLOCK, ROW, TEXT)
     return with_lines(named, offsets_of(dead.sparkSession, _splits(rows.table(tally.BLOCKS))))
 
 
 def _splits(blocks: Iterable[Mapping[str, Any]]) -> Iterable[Split]:
-    """Where the blocks of files begin; each tells its lines as a negative number."""
+    """Return where the blocks of files begin; each block reports its number of lines as a negative number."""
     by_file = groupby(
         sorted(blocks, key=lambda one: (one["file"], one["block"])), key=lambda one: one["file"]
     )

@@ -1,4 +1,4 @@
-"""What a micro-batch of a streaming pipeline puts out, as rows that `runtime.stream.tally` describes.
+"""The output of a micro-batch of a streaming pipeline, as rows in the form of `runtime.stream.tally`.
 
 They are few, and most of the tables that they hold are small. These come to the driver at once, in the one job that detects:
 then what is to be written takes no further way through Python, and to count needs no further job.
@@ -19,13 +19,13 @@ from tocsin.runtime.stream import tally
 from tocsin.runtime.transport.pack import from_ipc
 
 _COUNTED = (tally.TALLY, tally.BLOCKS, tally.FIGURES, tally.RULES)  # kinds whose tables the driver needs
-_SMALL = 65_536  # bytes of a table that is brought to the driver whatever it holds
+_SMALL = 65_536  # bytes of a table that is always collected to the driver
 
 Opener = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 class OutputRows:
-    """How many rows there are of what, and the rows themselves."""
+    """The number of rows of each kind, and the rows themselves."""
 
     def __init__(self, kept: DataFrame) -> None:
         self._kept = kept
@@ -46,7 +46,7 @@ class OutputRows:
         return sorted(self._counts.get(kind, ()))
 
     def table(self, kind: str) -> list[dict[str, Any]]:
-        """The rows of all tables of a counted kind, with the number of the job as `job` if they are of one."""
+        """Return the rows of all tables of a kind, with the number of their job, if any, as `job`."""
         return [
             {**one, "job": row["name"]}
             for row in self._rows
@@ -57,11 +57,12 @@ class OutputRows:
     def opened(
         self, kinds: Collection[str], open: Opener, schema: StructType, names: Collection[str] | None = None
     ) -> DataFrame:
-        """What `open` makes of rows `name, packed`, of all names or some: of what is here if all is, or in the workers."""
+        """Apply `open` to rows `name, packed` of all names or some: here if all rows are local, else in the workers."""
+        asked = None if names is None else frozenset(names)
         own = [
             (row["name"], row["packed"])
             for row in self._rows
-            if row["kind"] in kinds and (names is None or row["name"] in names)
+            if row["kind"] in kinds and (asked is None or row["name"] in asked)
         ]
         if all(packed is not None for _, packed in own):
             rows = pa.record_batch({"name": [name for name, _ in own], "packed": [data for _, data in own]})

@@ -1,4 +1,4 @@
-"""What quiet subscriptions of a stream remember: of each key, when the last match that was reported had ended.
+"""The state of quiet subscriptions of a stream: for each key, the end of the last reported match.
 
 It is a file a micro-batch in the checkpoint, `tocsin/quiet/000000012.json`, written before the micro-batch is entered in the
 ledger. One that is run again starts from what the micro-batch before it left, so it holds back the same matches.
@@ -24,7 +24,7 @@ Last = dict[str, dict[str, int]]
 
 
 class Alert(NamedTuple):
-    """A match of a quiet subscription; the order of alerts is that in which they are reported."""
+    """A match of a quiet subscription; alerts sort in the order in which they are reported."""
 
     end: int
     start: int
@@ -34,7 +34,7 @@ class Alert(NamedTuple):
 
 
 class QuietState:
-    """The state of a checkpoint."""
+    """Read the state from a checkpoint."""
 
     def __init__(self, storage: Storage, checkpoint: str) -> None:
         self._storage, self._folder = storage, f"{checkpoint}/tocsin/quiet"
@@ -47,7 +47,7 @@ class QuietState:
         until: int | None,
         in_order: Collection[str],
     ) -> set[tuple[str, str]]:
-        """Subscription and id of the matches of a micro-batch that are held back; what follows from it is remembered.
+        """Return subscription and id of the matches of a micro-batch that are held back, and update the state.
 
         Args:
             until: up to when everything is decided; a key whose quiet time is over by then is forgotten.
@@ -60,8 +60,8 @@ class QuietState:
         held: set[tuple[str, str]] = set()
         for (name, key), own in groups.items():
             known = last.setdefault(name, {})
-            told, latest = hold_back([alert.end for alert in own], quiet[name], known.get(key))
-            held |= {(name, alert.match_id) for alert, heard in zip(own, told, strict=True) if not heard}
+            flags, latest = hold_back([alert.end for alert in own], quiet[name], known.get(key))
+            held |= {(name, alert.match_id) for alert, heard in zip(own, flags, strict=True) if not heard}
             if latest is not None:
                 known[key] = latest
         left = {

@@ -1,4 +1,4 @@
-"""The matches of a micro-batch that are reported: of one subscription, or of many as one table."""
+"""The reported matches of a micro-batch: of one subscription, or of many as one table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tocsin.spark.quoting import quoted
 
 @dataclass(frozen=True)
 class Found:
-    """How the matches of a subscription are got at: the names of its patterns, their schema, what they are to carry."""
+    """How the matches of a subscription are selected: the names of its patterns, their schema, the attributes they carry."""
 
     job: Job
     patterns: tuple[str, ...]
@@ -36,21 +36,21 @@ HeldId = tuple[str, str]
 
 
 class Held(NamedTuple):
-    """Matches that are held back, and how many there are of each subscription."""
+    """Matches that are held back, and their number for each subscription."""
 
     ids: frozenset[HeldId]
     counts: dict[str, int]
 
 
 def alerts_in(matches: DataFrame) -> list[Alert]:
-    """The matches of a quiet subscription, with what decides whether they are heard."""
+    """Return the matches of a quiet subscription as alerts, with what decides whether they are reported."""
     key = F.to_json(F.struct(*map(quoted, keys_among(matches.columns))))
     columns = (F.unix_micros("end"), F.unix_micros("start"), F.col("match_id"), F.col("pattern"), key)
     return [Alert(*row) for row in matches.select(*columns).collect()]
 
 
 def in_order(jobs: Iterable[Job]) -> set[str]:
-    """The subscriptions whose matches are reported in the order of their ends; leftmost ones may have to wait."""
+    """Return the subscriptions whose matches are reported in the order of their ends; leftmost matches may have to wait."""
     plans = [job.compiled.plan for job in jobs]
     return {
         output.name
@@ -61,7 +61,7 @@ def in_order(jobs: Iterable[Job]) -> set[str]:
 
 
 def together(rows: OutputRows, found: Mapping[str, Found], held: frozenset[HeldId]) -> list[DataFrame]:
-    """The matches of many subscriptions; those of one job that carry the same attributes are read at once."""
+    """Return the matches of many subscriptions; those of one job with the same attributes are read together."""
     groups: dict[tuple[int, tuple[str, ...]], list[Found]] = {}
     for one in found.values():
         groups.setdefault((one.job.number, one.carried), []).append(one)
@@ -74,7 +74,7 @@ def together(rows: OutputRows, found: Mapping[str, Found], held: frozenset[HeldI
 
 
 def without(matches: DataFrame, held: frozenset[HeldId]) -> DataFrame:
-    """The matches without those that are held back."""
+    """Return the matches without those that are held back."""
     if not held:
         return matches
     patterns, ids = zip(*sorted(held), strict=True)

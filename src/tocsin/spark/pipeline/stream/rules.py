@@ -1,4 +1,4 @@
-"""A streaming pipeline whose subscriptions change while it runs: those of its file are what it begins with."""
+"""A streaming pipeline whose subscriptions change while it runs, starting with those of its file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tocsin.runtime.stream.rule_book import Rule
 from tocsin.spark.pipeline.file.model import Entry, Pipeline
 from tocsin.spark.pipeline.plan.jobs import Job
 from tocsin.spark.pipeline.plan.schema import Schema
-from tocsin.spark.pipeline.sinks.stream_targets import Route, routes_of
+from tocsin.spark.pipeline.sinks.stream_targets import Destination, destinations_of
 from tocsin.spark.pipeline.sources.classify import event_columns
 from tocsin.spark.pipeline.stream.microbatch import Later
 from tocsin.spark.pipeline.stream.reported_rows import Found
@@ -28,7 +28,7 @@ from tocsin.spark.stream.stream_options import StreamOptions
 
 
 class Shared(NamedTuple):
-    """What all jobs of a streaming pipeline share."""
+    """The values that all jobs of a streaming pipeline share."""
 
     pipeline: Pipeline
     options: StreamOptions
@@ -40,7 +40,7 @@ class Shared(NamedTuple):
 def plan_with_rules(
     events: DataFrame, folder: str, job: Job, schema: Schema, shared: Shared
 ) -> tuple[RulesPlan, list[Column]]:
-    """What a job whose rules change does with classified events, and the columns that travel to it."""
+    """Plan a job whose rules change; return the plan, and the columns of classified events that travel to it."""
     settings = RuleSettings(
         events.schema,
         event_columns(job),
@@ -73,11 +73,11 @@ def _rule(entry: Entry) -> Rule:
 
 
 def _single(name: str, value: object) -> str:
-    """The value of an option as a rule has it, whose options travel as texts."""
+    """Return the value of an option as text, as the options of rules travel."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str | int | float):
-        message = f"the option {name} is no single value, and subscriptions that change have no others"
+        message = f"the option {name} is not a single value, and subscriptions that change take no others"
         raise InputError("bad-option", message, hint="leave it out, or leave out `rules` of [stream]")
     return str(value)
 
@@ -90,7 +90,7 @@ def later_rules(
     matches: pa.Schema,
     carried: Sequence[str],
 ) -> Later:
-    """How matches of a rule that the file does not name are written: by all sinks that take every subscription."""
+    """Return the destinations for a rule that the file does not name: all sinks that take every subscription."""
     everything = {entry.name for entry in pipeline.subscriptions}
     sinks = [
         sink
@@ -99,10 +99,10 @@ def later_rules(
     ]
     schema = from_arrow_schema(matches)
 
-    def later(name: str) -> tuple[Found, tuple[Route, ...]]:
+    def later(name: str) -> tuple[Found, tuple[Destination, ...]]:
         entry = replace(pipeline.subscriptions[0], name=name)  # all of them have the same key
         own = (
-            route for sink in sinks for route in routes_of(session, storage, pipeline, sink, entry, (), {})
+            one for sink in sinks for one in destinations_of(session, storage, pipeline, sink, entry, (), {})
         )
         return Found(job, (name,), schema, tuple(carried)), tuple(own)
 

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Event, Lock
 
 import pyarrow as pa
@@ -24,8 +25,9 @@ from tocsin.errors import StreamError, TocsinError, counted
 from tocsin.runtime.feed import MAX_TOKENS
 from tocsin.runtime.stream.arrivals import ArrivalJob
 from tocsin.runtime.stream.fan_out import flag_of, rows_of
-from tocsin.spark.batch.route import THE_STREAM
+from tocsin.spark.batch.route import Route, route_of_stream
 from tocsin.spark.brokers.kafka import kafka_error
+from tocsin.spark.events.arrow_predicates import Lookup, lookup_if_many
 from tocsin.spark.observe.counters import Counters
 from tocsin.spark.observe.few import NAMED
 from tocsin.spark.observe.record import Seen, Watcher
@@ -46,11 +48,12 @@ from tocsin.spark.pipeline.file.warnings import pipeline_warnings
 from tocsin.spark.pipeline.plan.jobs import Job
 from tocsin.spark.pipeline.report.progress import Progress
 from tocsin.spark.pipeline.report.report import Report
-from tocsin.spark.pipeline.sinks.stream_targets import routes, side_target
+from tocsin.spark.pipeline.sinks.stream_targets import destinations, side_target
 from tocsin.spark.pipeline.sinks.write_files import Written
 from tocsin.spark.pipeline.sources.classify import classify, event_columns
 from tocsin.spark.pipeline.sources.plan_sources import carried_by_all, chosen, plan_sources, unite
 from tocsin.spark.pipeline.sources.streams import Known, look_at, open_stream
+from tocsin.spark.pipeline.stream.deleted_files import deleted_files
 from tocsin.spark.pipeline.stream.description import (
     changed_subscriptions,
     check_unchanged,
@@ -65,7 +68,7 @@ from tocsin.spark.pipeline.stream.microbatch import Later, Plan, Stopped, Writer
 from tocsin.spark.pipeline.stream.quiet_state import QuietState
 from tocsin.spark.pipeline.stream.reported_rows import Found
 from tocsin.spark.pipeline.stream.rules import Shared, later_rules, plan_with_rules
-from tocsin.spark.query import Query
+from tocsin.spark.query import Query, Refusal
 from tocsin.spark.rules.rule_plan import with_changes
 from tocsin.spark.sent import sent_tables
 from tocsin.spark.session.failures import explain_failure
@@ -74,7 +77,7 @@ from tocsin.spark.stream.damage import damage_in
 from tocsin.spark.stream.shard_processor import ShardProcessor
 from tocsin.spark.stream.shared_query import SharedJob, run_jobs
 from tocsin.spark.stream.stream_options import StreamOptions
-from tocsin.spark.stream.stream_plan import StreamQuery, lookup_for, stream_plan, travelling_columns
+from tocsin.spark.stream.stream_plan import StreamQuery, stream_plan, travelling_columns
 from tocsin.spark.stream.stream_query import with_heartbeats
 
 _PARTITIONS = "spark.sql.shuffle.partitions"
@@ -92,7 +95,7 @@ def run_stream(
     stop: Event,
     watchers: Sequence[Watcher],
 ) -> Report:
-    """Follow the sources of a pipeline from its checkpoint on; what is reported is everything since the first run."""
+    """Run the pipeline from its checkpoint on; the report covers everything since the first run."""
     started = time.monotonic()
     storage = Storage(session)
     progress.begin(f"opening {', '.join(source.name for source in pipeline.sources)}")
@@ -106,31 +109,33 @@ def run_stream(
     if before is not None:
         check_unchanged(pipeline, before, now)
     query_rows, plan = _plan(session, storage, pipeline, stream, known, shards)
-    told = [] if before is None else changed_subscriptions(before, now)
+    changed = [] if before is None else changed_subscriptions(before, now)
     if before is None:
         for target in (plan.dead_letters, plan.late):
             if target is not None:
                 target.begin()
-    for route in plan.routes:
-        if before is None or not any(name in before.subscriptions for name in route.subscriptions):
-            route.target.begin()
-    if before is None or told:
+    for destination in plan.destinations:
+        if before is None or not any(name in before.subscriptions for name in destination.subscriptions):
+            destination.target.begin()
+    if before is None or changed:
         write_description(storage, stream.checkpoint, now)
     with of_pipeline(pipeline):
         ledger = Ledger(storage, stream.checkpoint)
     before_now = counted(ledger.batches, "micro-batch", "micro-batches")
     progress.done(f"{before_now} so far" if ledger.batches else "from the beginning")
-    if len(told) > NAMED:
-        progress.begin(f"{counted(len(told), 'subscription')} changed")
-        progress.done("new and changed ones start afresh, others go on")
-    for line in told if len(told) <= NAMED else ():
+    if len(changed) > NAMED:
+        progress.begin(f"{counted(len(changed), 'subscription')} changed")
+        progress.done("new and changed ones start from scratch, others continue")
+    for line in changed if len(changed) <= NAMED else ():
         progress.begin(line)
-        progress.done("others go on" if line.endswith("is gone") else "it starts afresh, others go on")
+        progress.done(
+            "others continue" if line.endswith("is gone") else "it starts from scratch, others continue"
+        )
 
     def begun(batch: int) -> None:
         progress.begin(f"micro-batch {batch}")
 
-    def tell(seen: Seen) -> None:
+    def report(seen: Seen) -> None:
         progress.batch(seen)
         for change in seen.rules:
             progress.begin(f"{change.get('action', 'change')} {change.get('name', '')}".strip())
@@ -140,7 +145,7 @@ def run_stream(
             watcher(seen)
 
     progress.resume(ledger.totals.sources, _matches_so_far(pipeline, ledger))
-    writer = Writer(replace(plan, alerts=progress.alerts), ledger, stop, tell, begun)
+    writer = Writer(replace(plan, alerts=progress.alerts), ledger, stop, report, begun)
     try:
         _follow_to_the_end(
             _start(session, query_rows, writer, stream, once or stream.once, shards),
@@ -151,7 +156,7 @@ def run_stream(
     except (PySparkException, Py4JError) as problem:
         # What is wrong with a checkpoint may already keep a query from starting.
         raise _failed(problem, stream.checkpoint) from problem
-    return _report(pipeline, ledger, writer, time.monotonic() - started)
+    return _report(plan, ledger, writer, time.monotonic() - started)
 
 
 def _plan(
@@ -162,7 +167,7 @@ def _plan(
     known: Mapping[str, Known],
     shards: int,
 ) -> tuple[DataFrame, Plan]:
-    """The rows of the query, and what is done with those of each micro-batch."""
+    """Return the rows of the query, and the function that processes those of each micro-batch."""
     whole_ids = all(one.whole_ids for one in known.values())
     sources = [open_stream(session, pipeline, source, known[source.name]) for source in pipeline.sources]
     plan, schema = plan_sources(pipeline, sources)
@@ -182,17 +187,20 @@ def _plan(
     )
     shared = Shared(pipeline, options, carried, limit, _origin(pipeline))
     found: dict[str, Found] = {}
+    taken: dict[str, Route] = {}
     later: Later | None = None
     gathered = _Gathered(_tallied(len(plan.jobs)))
     for job in plan.jobs:
         if stream.rules is not None:
+            lookup = None
             ruled, columns = plan_with_rules(events, stream.rules, job, schema, shared)
             gathered.add(columns, ruled.arriving, ruled.processor)
             gathered.changes = ruled.changes
             schema_of_matches = ruled.matches
             later = later_rules(session, storage, pipeline, job, schema_of_matches, carried)
         else:
-            schema_of_matches = _add_job(gathered, events, job, shared)
+            schema_of_matches, lookup = _add_job(gathered, events, job, shared)
+        taken |= dict.fromkeys(job.names, route_of_stream(lookup))
         matches = from_arrow_schema(schema_of_matches)
         for name, patterns in job.patterns.items():
             found[name] = Found(job, tuple(patterns), matches, chosen(pipeline, name, schema))
@@ -202,11 +210,13 @@ def _plan(
         pipeline,
         {entry.name: found[entry.name] for entry in pipeline.subscriptions},
         plan.jobs,
-        routes(session, storage, pipeline, sent, plan.kinds),
+        taken,
+        destinations(session, storage, pipeline, sent, plan.kinds),
         None if letters is None else side_target(storage, letters),
         None if late is None else side_target(storage, late),
         KnownRules(storage, pipeline),
         QuietState(storage, stream.checkpoint),
+        partial(deleted_files, storage, stream.checkpoint),
         later=later,
     )
     return gathered.run(events, shards, stream.idle is not None), done
@@ -214,20 +224,20 @@ def _plan(
 
 @dataclass
 class _Gathered:
-    """The columns that leave the one reading of the sources, and the jobs that they are for."""
+    """The columns that leave the single read of the sources, and the jobs they are for."""
 
     columns: list[Column]
     jobs: list[SharedJob] = field(default_factory=list)
     changes: DataFrame | None = None  # of rules
 
     def add(self, columns: Sequence[Column], arriving: ArrivalJob, processor: ShardProcessor) -> None:
-        """Another job, and what travels to it."""
+        """Add a job, and the columns that travel to it."""
         rows = F.struct(*columns).dropFields("unreadable")
         self.columns.append(rows.alias(rows_of(len(self.jobs))))
         self.jobs.append((arriving, processor))
 
     def run(self, events: DataFrame, shards: int, idle: bool) -> DataFrame:
-        """What comes of classified events."""
+        """Run the jobs over classified events, and return their output rows."""
         rows = events.select(*self.columns)
         if self.changes is not None:
             rows = with_changes(rows, self.changes)
@@ -236,8 +246,10 @@ class _Gathered:
         return run_jobs(rows, self.jobs, shards, DEAD)
 
 
-def _add_job(gathered: _Gathered, events: DataFrame, job: Job, shared: Shared) -> pa.Schema:
-    """Add a job whose patterns stay as they are; the schema of its matches."""
+def _add_job(
+    gathered: _Gathered, events: DataFrame, job: Job, shared: Shared
+) -> tuple[pa.Schema, Lookup | Refusal]:
+    """Add a job with fixed patterns; return the schema of its matches, and how its predicates are looked up."""
     query = Query(
         events,
         event_columns(job),
@@ -248,15 +260,16 @@ def _add_job(gathered: _Gathered, events: DataFrame, job: Job, shared: Shared) -
         detections=job.detections,
     )
     asked = StreamQuery(query, shared.options, (shared.origin,))
-    lookup = lookup_for(query)
+    found = lookup_if_many(query)
+    lookup = None if isinstance(found, Refusal) else found
     travelling = travelling_columns(asked, lookup)
     detected = stream_plan(asked, lookup)
     gathered.add(travelling, detected.arriving, ShardProcessor(detected.job, detected.detected))
-    return detected.matches
+    return detected.matches, found
 
 
 def _tallied(jobs: int) -> list[Column]:
-    """What the tally needs to know of every event."""
+    """Return the columns that the tally needs from every event."""
     columns = ((SOURCE, "source"), (PROBLEM, "problem"), (FILE, "file"), (BLOCK, "block"), (ROW, "row"))
     return [
         *(F.col(name).alias(short) for name, short in (*columns, (TEXT, "text"), (USE, "use"), (END, "end"))),
@@ -265,7 +278,7 @@ def _tallied(jobs: int) -> list[Column]:
 
 
 def _origin(pipeline: Pipeline) -> Column:
-    """The number of the source that an event is from; late ones have to tell."""
+    """Return the number of an event's source, which late events have to report."""
     numbers = [F.when(F.col(SOURCE) == source.name, n) for n, source in enumerate(pipeline.sources)]
     return F.coalesce(*numbers).cast("byte").alias("origin")
 
@@ -293,7 +306,7 @@ def _start(
 
 
 def _follow_to_the_end(query: StreamingQuery, writer: Writer, stop: Event, checkpoint: str) -> None:
-    """Wait until a query ends or is to be stopped, which it is between two micro-batches."""
+    """Wait until a query ends or is asked to stop; it stops between two micro-batches."""
     try:
         while query.isActive and not stop.is_set():
             query.awaitTermination(0.2)  # type: ignore[arg-type]  # parts of a second are fine
@@ -313,7 +326,7 @@ def _follow_to_the_end(query: StreamingQuery, writer: Writer, stop: Event, check
 
 
 def _failed(problem: Exception, checkpoint: str) -> StreamError:
-    """What stopped a stream, as an error of ours."""
+    """Return the failure that stopped a stream as an error of ours."""
     if isinstance(problem, TocsinError):
         return StreamError(problem.code, problem.message, problem.span, problem.hint)
     damage = damage_in(problem, checkpoint)
@@ -330,17 +343,16 @@ def _failed(problem: Exception, checkpoint: str) -> StreamError:
 
 
 def _matches_so_far(pipeline: Pipeline, ledger: Ledger) -> dict[str, int]:
-    """The matches of each subscription since the first start; of changing rules also those that came later."""
+    """Return the number of matches of each subscription since the first start, including rules that were added later."""
     matches = ledger.totals.matches
     named = [entry.name for entry in pipeline.subscriptions]
     came = matches if pipeline.stream is not None and pipeline.stream.rules is not None else ()
     return {name: matches.get(name, 0) for name in dict.fromkeys([*named, *came])}
 
 
-def _report(pipeline: Pipeline, ledger: Ledger, writer: Writer, seconds: float) -> Report:
-    totals = ledger.totals
+def _report(plan: Plan, ledger: Ledger, writer: Writer, seconds: float) -> Report:
+    pipeline, totals = plan.pipeline, ledger.totals
     nothing = Counters(0, 0, 0, 0, 0)
-    named = [entry.name for entry in pipeline.subscriptions]
     return Report(
         pipeline.name,
         _matches_so_far(pipeline, ledger),
@@ -352,7 +364,8 @@ def _report(pipeline: Pipeline, ledger: Ledger, writer: Writer, seconds: float) 
         seconds,
         tuple(str(warning) for warning in pipeline_warnings(pipeline)),
         batches=ledger.batches,
-        routes=dict.fromkeys(named, THE_STREAM),
+        routes=plan.routes,
         held={entry.name: 0 for entry in pipeline.subscriptions if entry.quiet is not None}
         | dict(totals.held),
+        gone=totals.gone,
     )

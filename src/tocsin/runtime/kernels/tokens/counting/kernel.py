@@ -128,6 +128,11 @@ def run(rows, moves, before, begun, keep):  # type: ignore[no-untyped-def]
     after_waiting = np.empty((64 if keep else 0, places), np.int64)
     windowed = window < NO_WINDOW
     for key in range(keys):
+        row, stop = row_offsets[key], row_offsets[key + 1]
+        while row < stop and letters[signature[row]] == 0:
+            row += 1
+        if row == stop and not keep:
+            continue
         front_times, front = times[offsets[key] : offsets[key + 1]], waiting[offsets[key] : offsets[key + 1]]
         begin, first, length = begun[key], 0, 0
         young[:] = 0
@@ -137,7 +142,6 @@ def run(rows, moves, before, begun, keep):  # type: ignore[no-untyped-def]
         if not windowed and len(front):
             young[:] = front[0]
             front = front[:0]
-        row, stop = row_offsets[key], row_offsets[key + 1]
         fresh, moment = False, np.int64(0)  # whether something took an event of this moment
         while row < stop or (fresh and keep):
             over = row == stop

@@ -106,7 +106,7 @@ def _roots(lists, sizes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _anew(lists, sizes):  # type: ignore[no-untyped-def]
+def _start_over(lists, sizes):  # type: ignore[no-untyped-def]
     """Reset the lists to the present moment: nothing has been taken since, and no start is younger."""
     sizes[:] = 0
     for place in range(len(lists) - 1):
@@ -170,12 +170,25 @@ def run(rows, moves, wants, begun, before):  # type: ignore[no-untyped-def]
     new_roots = np.empty((64 if keep else 1, 2), np.int64)
     new_log = np.empty((64 if keep else 1, LOG_WIDTH), np.int64)
     for key in range(keys):
+        row, stop = offsets[key], offsets[key + 1]
+        while row < stop and letters[signature[row]] == 0:
+            row += 1
+        if row == stop and not keep:
+            continue
         begin, first, length = begun[key], 0, log_at[key + 1] - log_at[key]
         counts[LINKS] = link_at[key + 1] - link_at[key]
+        row, stop = offsets[key], offsets[key + 1]
+        while row < stop and letters[signature[row]] == 0:
+            row += 1
+        if row == stop and length + counts[LINKS] + root_at[key + 1] - root_at[key] == 0:
+            # Of many rules most have nothing to do with most keys.
+            new_log_at[key + 1], new_root_at[key + 1] = new_log_at[key], new_root_at[key]
+            new_link_at[key + 1] = new_link_at[key]
+            continue
         if counts[LINKS] > len(links):
             links = grown(links, 2 * counts[LINKS])
         links[: counts[LINKS]] = old_links[link_at[key] : link_at[key + 1]]
-        _anew(lists, sizes)
+        _start_over(lists, sizes)
         for at in range(root_at[key], root_at[key + 1]):
             place = old_roots[at, 0]
             if sizes[young, place] == room:
@@ -194,7 +207,6 @@ def run(rows, moves, wants, begun, before):  # type: ignore[no-untyped-def]
         if length:
             times, front, forks = read_back(log[:length], moves, places)
             counts[STEPS] += len(forks)
-        row, stop = offsets[key], offsets[key + 1]
         fresh, moment = False, np.int64(0)  # whether something took an event of this moment
         while row < stop or (fresh and keep):
             over = row == stop
@@ -220,7 +232,7 @@ def run(rows, moves, wants, begun, before):  # type: ignore[no-untyped-def]
                 first, length = 0, length - flipped
                 flipped = length
                 counts[LINKS] = 0
-                _anew(lists, sizes)
+                _start_over(lists, sizes)
                 while first < len(times) and times[first] < since:
                     first += 1
             older = first < len(times)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tocsin.runtime.compiling import kernel
+from tocsin.runtime.kernels.growing import copy_row
 from tocsin.runtime.kernels.match_arrays import Matches
 from tocsin.runtime.kernels.tokens.groups.heap import (
     BEFORE,
@@ -115,8 +116,8 @@ def keep_leftmost(listing, first):  # type: ignore[no-untyped-def]
             best, best_at = match, at
     length = found[best, MATCH_LENGTH]
     for place in range(length):
-        parts[at + place] = parts[best_at + place]
-    found[first] = found[best]
+        copy_row(parts[best_at + place], parts[at + place])
+    copy_row(found[best], found[first])
     counts[MATCHES] = first + 1
     counts[PARTS] = at + length
 

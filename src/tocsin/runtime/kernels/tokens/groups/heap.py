@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tocsin.runtime.compiling import kernel
-from tocsin.runtime.kernels.growing import grown
+from tocsin.runtime.kernels.growing import copy_row, grown
 from tocsin.runtime.moments import NEVER
 
 # Columns of a node. DEPTH is the distance to the nearest node without a right branch.
@@ -28,7 +28,7 @@ def merge(nodes, counts, one, other, spine):  # type: ignore[no-untyped-def]
     for at in range(length - 1, -1, -1):
         node = counts[NODES]
         counts[NODES] += 1
-        nodes[node] = nodes[spine[at]]
+        copy_row(nodes[spine[at]], nodes[node])
         left = nodes[node, LEFT]
         if left < 0 or nodes[left, DEPTH] < nodes[rest, DEPTH]:
             nodes[node, LEFT], nodes[node, RIGHT] = rest, left
@@ -49,7 +49,7 @@ def add(nodes, counts, node, group, spine):  # type: ignore[no-untyped-def]
         if (
             group > node
         ):  # nodes below a node precede it, and others that came with this one were merged since
-            nodes[counts[NODES]] = nodes[node]
+            copy_row(nodes[node], nodes[counts[NODES]])
             node = counts[NODES]
             counts[NODES] += 1
         nodes[node, LEFT] = group
@@ -152,7 +152,7 @@ def compacted(nodes, groups, since):  # type: ignore[no-untyped-def]
     for node in range(len(nodes)):
         if not needed[node]:
             continue
-        kept[place[node]] = nodes[node]
+        copy_row(nodes[node], kept[place[node]])
         for column in (BEFORE, LEFT, RIGHT):
             below = nodes[node, column]
             kept[place[node], column] = place[below] if below >= 0 else -1

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tocsin.runtime.compiling import kernel
-from tocsin.runtime.kernels.growing import grown
+from tocsin.runtime.kernels.growing import copy_row, grown
 from tocsin.runtime.kernels.tokens.groups.enumerate import (
     COUNTERS,
     MATCH_WIDTH,
@@ -133,16 +133,19 @@ def _let_some_escape(nodes, counts, own, escapes, time, spine):  # type: ignore[
 def _useful(transfers, escapes, places, keep):  # type: ignore[no-untyped-def]
     """Which places lead anywhere. A group need not go to one that no present letter leaves, unless others may still come."""
     useful = np.full(places, keep)
-    for at in range(len(escapes)):
-        useful[escapes[at, 0]] = True
+    if escapes is not None:
+        for at in range(len(escapes)):
+            useful[escapes[at, 0]] = True
     for at in range(len(transfers)):
         useful[transfers[at, FROM]] = True
     return useful
 
 
 @kernel
-def run(rows, moves, groups, task):  # type: ignore[no-untyped-def]
+def run(rows, moves, groups, task, escapes):  # type: ignore[no-untyped-def]
     """Feed the rows of every key to its groups.
+
+    `escapes` is None if nothing can escape: then what lets partial matches escape, a third of this kernel, is not compiled.
 
     Returns matches, their events, the nodes, and 0; or, if one event completes too many matches, the number of the key,
     from 1, in place of 0.
@@ -155,7 +158,7 @@ def run(rows, moves, groups, task):  # type: ignore[no-untyped-def]
     reached = np.zeros(REACHED, np.int64)
     reached[AT_ROW], reached[KEPT] = -1, len(groups.nodes)
     room = Room(
-        _useful(moves.transfers, moves.escapes, places, task.keep),
+        _useful(moves.transfers, escapes, places, task.keep),
         np.empty(places, np.int64),
         np.empty(len(moves.transfers), np.int64),
         np.empty(2 * SPINE, np.int64),
@@ -171,11 +174,10 @@ def run(rows, moves, groups, task):  # type: ignore[no-untyped-def]
     parts = np.empty((4096, PART_WIDTH), np.int64)
     while True:
         listing = Listing(nodes, counts, path, stack, found, parts)
-        stopped = _run_keys(rows, moves, groups, task, room, listing)
-        if stopped == ESCAPING:
-            nodes = _let_some_escape(
-                nodes, counts, room.own, moves.escapes, reached[MOMENT] - moves.window, room.spine
-            )
+        stopped = _run_keys(rows, moves, groups, task, escapes, room, listing)
+        if escapes is not None and stopped == ESCAPING:
+            since = reached[MOMENT] - moves.window
+            nodes = _let_some_escape(nodes, counts, room.own, escapes, since, room.spine)
             reached[LET_OUT] = 1
             continue
         if stopped != FULL:
@@ -192,7 +194,7 @@ def run(rows, moves, groups, task):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _run_keys(rows, moves, groups, task, room, listing):  # type: ignore[no-untyped-def]
+def _run_keys(rows, moves, groups, task, escapes, room, listing):  # type: ignore[no-untyped-def]
     """Continue from the position in `reached` to the end, or until a table is full or something may escape.
 
     In these cases the current event is processed again from its beginning.
@@ -207,7 +209,7 @@ def _run_keys(rows, moves, groups, task, room, listing):  # type: ignore[no-unty
         moves.leaving_at,
         moves.starts,
     )
-    window, tick, some_escape = moves.window, moves.tick, len(moves.escapes) > 0
+    window, tick = moves.window, moves.tick
     leftmost, keep, limit = task
     useful, own, arriving, spine, reached, most = room
     nodes, counts, found, parts = listing.nodes, listing.counts, listing.found, listing.parts
@@ -215,7 +217,7 @@ def _run_keys(rows, moves, groups, task, room, listing):  # type: ignore[no-unty
         if offsets[key] == offsets[key + 1]:
             continue
         if reached[AT_ROW] < 0:
-            own[:] = groups.roots[key]
+            copy_row(groups.roots[key], own)
             begin = groups.begun[key]
             fresh, moment = False, np.int64(0)  # whether something took an event of this moment
             row = offsets[key]
@@ -243,7 +245,7 @@ def _run_keys(rows, moves, groups, task, room, listing):  # type: ignore[no-unty
             end = row_end[row]
             if fresh and end > moment:
                 if (
-                    some_escape
+                    escapes is not None
                     and not reached[LET_OUT]
                     and _is_there(row_end, groups.firsts, offsets[key], row, moment - window)
                 ):
@@ -314,7 +316,7 @@ def _run_keys(rows, moves, groups, task, room, listing):  # type: ignore[no-unty
         if keep:
             if fresh:
                 if (
-                    some_escape
+                    escapes is not None
                     and not reached[LET_OUT]
                     and _is_there(row_end, groups.firsts, offsets[key], stop, moment - window)
                 ):
@@ -322,7 +324,7 @@ def _run_keys(rows, moves, groups, task, room, listing):  # type: ignore[no-unty
                     return ESCAPING
                 reached[LET_OUT] = 0
                 _let_time_go_on(moves, room, nodes, counts)
-            groups.roots[key] = own
+            copy_row(own, groups.roots[key])
             groups.begun[key] = begin
     return DONE
 

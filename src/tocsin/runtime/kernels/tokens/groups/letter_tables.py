@@ -43,7 +43,6 @@ class Moves(NamedTuple):
     leaving: Array
     leaving_at: Array
     starts: Array
-    escapes: Array
     window: int
     tick: int
 
@@ -95,7 +94,6 @@ class Tables(NamedTuple):
             self.leaving,
             self.leaving_at,
             self.starts,
-            self.escapes,
             self.window,
             self.tick,
         )

@@ -65,7 +65,7 @@ from tocsin.runtime.program import (
 
 MAX_PLACES = 256
 MAX_LETTERS = 1024
-MOST_QUESTIONS = 62  # of one program, as bits of a mask
+MOST_PREDICATES = 62  # of one program, as bits of a mask
 MOST_TRIED = 1 << 13  # masks, to see whether a machine can outgrow its bounds
 _TICK = None  # in place of a mask: time advances
 _T = TypeVar("_T")
@@ -116,7 +116,7 @@ class Machine:
         return bool(self._settled)
 
     def _try_all_masks(self) -> None:
-        if len(self._program.specs) > MOST_QUESTIONS:
+        if len(self._program.specs) > MOST_PREDICATES:
             raise Unsuitable
         tried, count = 0, 0
         start_sets = {tuple(sorted(set(self._program.starts.tolist()))): 0}

@@ -33,7 +33,7 @@ from tocsin.runtime.kernels.tokens.groups.letter_tables import (
     Unsuitable,
     known_of,
 )
-from tocsin.runtime.kernels.tokens.groups.machine import MOST_QUESTIONS, machine_of
+from tocsin.runtime.kernels.tokens.groups.machine import MOST_PREDICATES, machine_of
 from tocsin.runtime.kernels.tokens.select import take
 from tocsin.runtime.kernels.tokens.single import memory as single
 from tocsin.runtime.moments import LONG_AGO, NEVER
@@ -71,9 +71,9 @@ def feed(memory: Groups, work: Work) -> Fed | Memory:
         if matches is not None:
             return Fed(take(detector, matches, work.interned), initial(detector))
     before = _for_all_keys(memory, tables, work.keys.size)
-    found, parts, nodes, overflow = kernel.run(
-        rows, tables.moves, before, kernel.Task(choice.matches == "leftmost", work.keep, work.limit)
-    )
+    task = kernel.Task(choice.matches == "leftmost", work.keep, work.limit)
+    escapes = tables.escapes if len(tables.escapes) else None
+    found, parts, nodes, overflow = kernel.run(rows, tables.moves, before, task, escapes)
     if overflow:
         raise LimitError(
             "too-many-matches",
@@ -167,7 +167,7 @@ def _behind(fed: int, events: Events) -> bool:
 
 
 def _masks(program: Program, bits: Array) -> Array:
-    if len(program.specs) > MOST_QUESTIONS:
+    if len(program.specs) > MOST_PREDICATES:
         raise Unsuitable
     masks = np.zeros(len(bits), np.int64)
     for number, bit in enumerate(program.specs[:, SPEC_BIT].tolist()):

@@ -302,6 +302,8 @@ def run(program, rows, values, where, pool, before, until, limit):  # type: igno
     fanout = _fanout(states, moves)
     tokens, nodes, counts, lists, queues = pool.tokens, pool.nodes, pool.counts, pool.lists, pool.queues
     for key in range(len(offsets) - 1):
+        if offsets[key] == offsets[key + 1] and token_offsets[key] == token_offsets[key + 1]:
+            continue
         lists[:2] = -1
         lists[SIZE] = 0
         queues[:] = -1

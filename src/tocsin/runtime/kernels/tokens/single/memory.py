@@ -194,16 +194,16 @@ def _rows_for(work: Work) -> Input:
     """The rows a detector can use: primitive events of its domain, and the composites it reads, in the total order."""
     events = work.events
     domain = np.bitwise_or.reduce(work.detector.program.domain, axis=0)
-    mask = (events.bits & domain).any(axis=1)[events.signature]
-    keys = np.repeat(np.arange(len(events.offsets) - 1), np.diff(events.offsets))
+    chosen = np.flatnonzero((events.bits & domain).any(axis=1)[events.signature])
+    end = events.end[chosen]
     own = Input(
-        keys[mask],
-        events.start[mask],
-        events.end[mask],
-        events.bits[events.signature[mask]],
-        work.values[mask],
-        events.ref[mask],
-        events.end[mask],
+        _keys_of(chosen, events.offsets),
+        events.start[chosen],
+        end,
+        events.bits[events.signature[chosen]],
+        work.values[chosen],
+        events.ref[chosen],
+        end,
     )
     if not work.inputs:
         return own
@@ -216,6 +216,13 @@ def _rows_for(work: Work) -> Input:
     rank = np.repeat(np.arange(len(parts)), [len(part.key) for part in parts])
     order = np.lexsort((np.arange(len(rank)), rank, joined.start, joined.end, joined.key))
     return Input(*(column[order] for column in joined))
+
+
+def _keys_of(rows: Array, offsets: Array) -> Array:
+    """The number of the key of each row; one of many detectors looks at few of them."""
+    if 8 * len(rows) < offsets[-1]:
+        return np.searchsorted(offsets, rows, "right") - 1
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[rows]
 
 
 def _pool(program: Program, where: Layout, memory: Tokens) -> Pool:

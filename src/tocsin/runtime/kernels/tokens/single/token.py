@@ -34,7 +34,7 @@ class Rows(NamedTuple):
 
 
 class FromBefore(NamedTuple):
-    """What each key has from before."""
+    """The state of each key from earlier batches."""
 
     offsets: Array  # int64 (keys+1,): which slots hold its tokens
     alive: Array  # int64 (keys,): the start states it still has, one bit each

@@ -16,20 +16,24 @@ from tocsin.algebra.tokens.subscription import Definition, Detection, Interpreta
 from tocsin.errors import PatternError, PatternErrors
 from tocsin.events import Catalog, parse_duration
 from tocsin.languages import phrases, registry
-from tocsin.languages.binding.condition import Comparable, Condition, attribute, check_name
+from tocsin.languages.binding.built_condition import Comparable, Condition, attribute, check_name
 from tocsin.languages.binding.printer import show
 from tocsin.languages.lexis import MAX_DURATION, UNITS
 from tocsin.languages.quoted_conditions import read_filter
 
 
-def event(name: str) -> Expression:
+def event(name: str | int) -> Expression:
     """One event of the type, set of types, or composite with this name.
 
     >>> print(event("A").after(event("B").repeated(3)))
     [B][B][B];[A]
+    >>> print(event("pay-ok").followed_by(event(4624)))
+    ['pay-ok'];[4624]
     """
-    check_name(name)
-    return Expression(Atom((EventSpec(name),)))
+    if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
+        hint = 'write event("A"), with the name of a type as it stands in the table'
+        raise PatternError("bad-name", f"{name!r} is not the name of a type", None, hint)
+    return Expression(Atom((EventSpec(str(name)),)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -227,7 +231,7 @@ def as_expression(other: Expression | str) -> Expression:
         return event(other)
     if not isinstance(other, Expression):
         hint = 'write event("A"), or the name of an event: "A"'
-        raise PatternError("bad-value", f"{other!r} is no pattern", None, hint)
+        raise PatternError("bad-value", f"{other!r} is not a pattern", None, hint)
     return other
 
 
@@ -249,11 +253,11 @@ def _both(first: Filter | None, more: list[Filter]) -> Filter | None:
 
 def _check_count(times: object) -> None:
     if isinstance(times, bool) or not isinstance(times, int):
-        raise PatternError("bad-count", f"{times!r} is no number of times", None, "write .repeated(3)")
+        raise PatternError("bad-count", f"{times!r} is not a number of times", None, "write .repeated(3)")
 
 
-def _microseconds(limit: str) -> int:
-    after = parse_duration(limit) if len(limit) <= 30 else None
+def _microseconds(limit: object) -> int:
+    after = parse_duration(limit) if isinstance(limit, str) and len(limit) <= 30 else None
     if after is None or after > MAX_DURATION:
         raise PatternError(
             "bad-duration", f"{limit!r} is not a duration", None, f'write "5min"; units: {UNITS}'

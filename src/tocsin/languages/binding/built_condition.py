@@ -96,7 +96,7 @@ class Operand:
     def like(self, pattern: str) -> Condition:
         """Whether a text is like a pattern of SQL: `%` is any text, `_` one character."""
         if not isinstance(pattern, str):
-            raise PatternError("bad-value", f"{pattern!r} is no pattern", None, 'write .like("pay%")')
+            raise PatternError("bad-value", f"{pattern!r} is not a pattern", None, 'write .like("pay%")')
         return Condition(Like(self._side(), pattern))
 
     def is_in(self, *values: Comparable) -> Condition:
@@ -150,13 +150,16 @@ def literal(value: object) -> Literal:
 
 
 def attribute(name: str, of: str | None = None) -> Operand:
-    """An attribute of the event at hand, or of an event that the whole pattern has taken.
+    """An attribute of the current event, or of an event that the whole pattern has taken.
 
     >>> attribute("temp") < 15
     attribute("temp") < 15
     """
-    for part in (*name.split("."), *(() if of is None else (of,))):
-        check_name(part)
+    if not isinstance(name, str) or not name:
+        hint = 'write attribute("temp"), with the name of a column or, with dots, of a field in it'
+        raise PatternError("bad-name", f"{name!r} is not the name of an attribute", None, hint)
+    if of is not None:
+        check_name(of)
     return Operand(name, of)
 
 
@@ -170,8 +173,8 @@ def variable(name: str) -> Variable:
     return Variable(name)
 
 
-def check_name(name: str) -> None:
-    """Refuse a text that is not a valid name."""
-    if not is_name(name):
+def check_name(name: object) -> None:
+    """Refuse what is not a valid name for something that a pattern defines: a composite, a variable."""
+    if not isinstance(name, str) or not is_name(name):
         hint = "a name has letters, digits and _, and starts with no digit"
-        raise PatternError("bad-name", f"{name!r} is no name", None, hint)
+        raise PatternError("bad-name", f"{name!r} is not a name", None, hint)

@@ -1,0 +1,1 @@
+"""Test cases of languages of the blocks family."""

@@ -1,0 +1,1 @@
+"""Arguments that several commands share: a pattern, a file of events."""
