@@ -23,6 +23,8 @@ from tocsin.algebra.pairs.operators import (
 )
 from tocsin.algebra.pairs.parameters import FIRST, LAST, Consumption, Detection, Mode, Pick, Traversal
 from tocsin.algebra.pairs.profile import Action, Profile
+from tocsin.compile.family import KnownEvents
+from tocsin.compile.plan_texts import named_texts, plan_texts
 from tocsin.errors import InputError, PatternErrors
 from tocsin.languages.registry import parse, show
 
@@ -92,7 +94,6 @@ def test_actions_follow_the_profile() -> None:
         ("(a ; b : c)", "syntax", 8),
         ("a b", "syntax", 3),
         ("(a ; b){q=1}", "syntax", 9),
-        ("!(a)", "timeframe-missing", 1),
         ("(a ; b)_5parsec", "bad-duration", 8),
         ("(a ; b)_t", "unknown-name", 8),
         (";(a)", "operand-missing", 1),
@@ -147,3 +148,10 @@ def test_modes_that_differ_are_written_in_prefix_notation() -> None:
 
 def test_the_readme_says_what_is_so() -> None:
     assert doctest.testfile(str(FOLDER / "meta_ens" / "README.md"), module_relative=False).failed == 0
+
+
+def test_a_negation_may_find_its_timeframe_later_but_not_too_late() -> None:
+    profile = parse("!(a)", "meta-ens")
+    assert profile.expression == negation("a")
+    with pytest.raises(PatternErrors, match="timeframe-missing"):
+        plan_texts(named_texts("(b, !(a))", "meta-ens"), KnownEvents())

@@ -33,11 +33,11 @@ def profile_of(text: NamedText, types: Catalog | None) -> Profile:
     """The parsed value of a text, under its name, checked."""
     if isinstance(text.given, str):
         found: Profile = text.language.read(text.given, text.options, Context(types, None, text.name))
-        return found
-    profile: Profile = text.language.accept(text.given)
-    if errors := check(profile.expression, types):
+    else:
+        found = replace(text.language.accept(text.given), name=text.name)
+    if errors := check(found.expression, types):
         raise PatternErrors(errors)
-    return replace(profile, name=text.name)
+    return found
 
 
 def _wanted(text: NamedText, types: Catalog | None) -> Wanted:

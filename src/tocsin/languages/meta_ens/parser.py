@@ -33,7 +33,9 @@ def parse(text: str, options: Units = Units(), context: Context = Context()) -> 
     reader = Reader(text, SYMBOLS)
     profile = _profile(reader, Scope(options.unit), context.name)
     if not reader.errors:
-        reader.errors += check(profile.expression, context.catalog)
+        # What is read may become a part of something else, whose timeframe its negations take: `compile` looks at that.
+        found = check(profile.expression, context.catalog)
+        reader.errors += [error for error in found if error.code != "timeframe-missing"]
     if reader.errors:
         raise PatternErrors(reader.errors)
     return profile
