@@ -16,7 +16,7 @@ from support.pairs_strategies import nested_observation, nested_profile
 from tocsin.algebra.pairs.expression import Every, Expression, parts, walk
 from tocsin.algebra.pairs.profile import Profile
 from tocsin.automata.pairs.compile import Wanted
-from tocsin.automata.pairs.execute import Match, Session
+from tocsin.automata.pairs.in_process import Match, Session
 from tocsin.events import Event, Interval
 from tocsin.runtime.moments import FOREVER
 from tocsin.spark.options import Columns, Stream

@@ -31,7 +31,7 @@ def add_parser(subparsers: Any) -> None:
 def run(_: argparse.Namespace) -> int:
     """Compile the kernels that are not compiled yet."""
     from tocsin.automata.execute import warm
-    from tocsin.automata.pairs.execute import warm as warm_pairs
+    from tocsin.automata.pairs.in_process import warm as warm_pairs
     from tocsin.spark.warm import rehearse
 
     began = time.monotonic()

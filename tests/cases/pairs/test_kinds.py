@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tocsin.cases.files import WrittenCase, read_cases
-from tocsin.cases.pairs import definitions, detection
+from tocsin.cases.pairs import definitions, found_in_trace
 from tocsin.cases.pairs.kinds import KINDS
 from tocsin.cases.runner import described, run_cases
 
@@ -16,7 +16,7 @@ FILE = Path(__file__).parents[2] / "conformance" / "jung-hinze.yaml"
 OWN = [
     written
     for written in read_cases(FILE)
-    if written.case["kind"] in {**definitions.KINDS, **detection.KINDS}
+    if written.case["kind"] in {**definitions.KINDS, **found_in_trace.KINDS}
 ]
 
 

@@ -1,3 +1,3 @@
 """From expressions of the event algebra to programs."""
 
-DOORS = ("compile", "execute")
+DOORS = ("compile", "in_process")

@@ -10,7 +10,7 @@ from tocsin.algebra.pairs.clock import sees_all
 from tocsin.algebra.pairs.expression import Expression, Primitive, primitives
 from tocsin.algebra.predicate import attributes
 from tocsin.automata.detection_plan import BitTest, Compiled
-from tocsin.automata.pairs.write_program import TIMERS, Writer
+from tocsin.automata.pairs.write_operators import TIMERS, Writer
 from tocsin.runtime import program as rt
 
 

@@ -24,8 +24,8 @@ from tocsin.algebra.pairs.expression import (
 from tocsin.algebra.pairs.observation import Observation, renumber
 from tocsin.algebra.pairs.semantics import instances
 from tocsin.cases.model import ON_SPARK, Case, Compared, Handler, Skip
-from tocsin.cases.pairs.detection import expected
-from tocsin.cases.pairs.trace import events_of
+from tocsin.cases.pairs.class_times import events_of
+from tocsin.cases.pairs.found_in_trace import expected
 from tocsin.errors import CaseError
 
 _OPERATORS: Mapping[str, type[Composition]] = {

@@ -11,9 +11,9 @@ from tocsin.algebra.pairs.expression import Expression
 from tocsin.algebra.pairs.observation import Instance
 from tocsin.algebra.pairs.semantics import instances, reactions
 from tocsin.automata.pairs.compile import Wanted
-from tocsin.automata.pairs.execute import detect
+from tocsin.automata.pairs.in_process import detect
 from tocsin.cases.model import ON_SPARK, Asked, Compared, Skip
-from tocsin.cases.pairs.trace import TICK
+from tocsin.cases.pairs.class_times import TICK
 from tocsin.errors import CaseError
 from tocsin.events import Event, Interval
 from tocsin.languages.language import Language

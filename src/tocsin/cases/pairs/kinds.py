@@ -2,7 +2,7 @@
 
 | module | kinds | about |
 |---|---|---|
-| `detection` | `algebra`, `consumption`, `coupling`, `concurrency`, `traversal`, `profile` | a trace, on every engine |
+| `found_in_trace` | `algebra`, `consumption`, `coupling`, `concurrency`, `traversal`, `profile` | a trace, on every engine |
 | `definitions` | `renumber`, `timestamp` | the definitions themselves |
 | `survey` | `survey`, `classify` | the languages of twenty systems |
 | `translation` | `transform`, `param-transform`, `notification`, `post-filter`, `samos`, `prolog`, `rule` | translation |
@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tocsin.cases.model import Handler
-from tocsin.cases.pairs import definitions, detection, survey, translation
+from tocsin.cases.pairs import definitions, found_in_trace, survey, translation
 
 KINDS: Mapping[str, Handler] = {
     **definitions.KINDS,
     **survey.SURVEY_KINDS,
     **translation.KINDS,
-    **detection.KINDS,
+    **found_in_trace.KINDS,
 }

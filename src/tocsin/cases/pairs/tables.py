@@ -10,8 +10,8 @@ import pyarrow as pa
 from tocsin.algebra.pairs.expression import primitives
 from tocsin.algebra.pairs.profile import Action, Profile
 from tocsin.algebra.predicate import Attribute, Literal, comparisons
+from tocsin.cases.pairs.class_times import TICK
 from tocsin.cases.pairs.instances import Found, Instances
-from tocsin.cases.pairs.trace import TICK
 from tocsin.cases.parts import CASE, Part, column, name_of, numbered
 from tocsin.spark.options import Columns
 from tocsin.values import Value

@@ -7,7 +7,7 @@ Operands choose one after the other, the one of the terminator first. Each has a
 from __future__ import annotations
 
 from tocsin.runtime.compiling import bare
-from tocsin.runtime.kernels.pairs.heap import (
+from tocsin.runtime.kernels.pairs.instance_heap import (
     I_START,
     I_TIME,
     clear,

@@ -6,7 +6,7 @@ from tocsin.runtime.compiling import bare
 from tocsin.runtime.kernels.pairs.choices import (
     list_of,
 )
-from tocsin.runtime.kernels.pairs.heap import (
+from tocsin.runtime.kernels.pairs.instance_heap import (
     I_LAST,
     I_START,
     I_SUB,

@@ -6,7 +6,7 @@ See `algebra/pairs/online/inlets`.
 from __future__ import annotations
 
 from tocsin.runtime.compiling import bare
-from tocsin.runtime.kernels.pairs.heap import (
+from tocsin.runtime.kernels.pairs.instance_heap import (
     FULL,
     I_TIME,
     SUB,

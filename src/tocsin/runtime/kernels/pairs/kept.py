@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tocsin.runtime.compiling import bare
-from tocsin.runtime.kernels.pairs.heap import (
+from tocsin.runtime.kernels.pairs.instance_heap import (
     COLLECT,
     COLLECT_LEAVES,
     FULL,

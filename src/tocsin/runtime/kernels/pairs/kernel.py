@@ -10,7 +10,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tocsin.runtime.compiling import bare
-from tocsin.runtime.kernels.pairs.heap import (
+from tocsin.runtime.kernels.pairs.inlets import (
+    absence,
+    asked,
+    events,
+    moments,
+    never_so_far,
+    numbered,
+    periods,
+    several,
+)
+from tocsin.runtime.kernels.pairs.instance_heap import (
     COLLECT,
     COLLECT_LEAVES,
     EXCESS,
@@ -33,16 +43,6 @@ from tocsin.runtime.kernels.pairs.heap import (
     push,
     put,
     size,
-)
-from tocsin.runtime.kernels.pairs.inlets import (
-    absence,
-    asked,
-    events,
-    moments,
-    never_so_far,
-    numbered,
-    periods,
-    several,
 )
 from tocsin.runtime.kernels.pairs.kept import AT_KEY, MATCHES, PARTS, carry, load, row_of, save
 from tocsin.runtime.kernels.pairs.running import (

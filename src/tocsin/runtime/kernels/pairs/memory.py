@@ -8,8 +8,8 @@ A memory in a checkpoint has, for each key that keeps anything, its rows of all 
 | `now` | int64 (K, …) | what nodes know: their columns, node by node; the key's own last. See `running` |
 | `sizes` | int64 (K, L) | how many entries each list has. See `operators` |
 | `items` | int64 | the entries of the lists, list by list; an instance is a number among those of the key |
-| `insts` | int64 (I, 6) | instances: see `heap` |
-| `leaves` | int64 (V, 7) | the events they are made of: see `heap` |
+| `insts` | int64 (I, 6) | instances: see `instance_heap` |
+| `leaves` | int64 (V, 7) | the events they are made of: see `instance_heap` |
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tocsin.runtime.kernels.growing import grown
 from tocsin.runtime.kernels.match_arrays import Matches
 from tocsin.runtime.kernels.pairs import kernel
 from tocsin.runtime.kernels.pairs.choices import LEVEL_COLUMNS
-from tocsin.runtime.kernels.pairs.heap import (
+from tocsin.runtime.kernels.pairs.instance_heap import (
     COUNTERS,
     INST_COLUMNS,
     L_BEGIN,

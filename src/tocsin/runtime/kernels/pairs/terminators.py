@@ -25,7 +25,7 @@ from tocsin.runtime.kernels.pairs.deletions import (
     is_deleted,
     remove_deleted,
 )
-from tocsin.runtime.kernels.pairs.heap import (
+from tocsin.runtime.kernels.pairs.instance_heap import (
     EXCESS,
     FULL,
     I_LAST,

@@ -21,9 +21,9 @@ from tocsin.algebra.pairs.expression import Expression, Primitive
 from tocsin.algebra.pairs.profile import Profile
 from tocsin.algebra.pairs.semantics import instances
 from tocsin.cases.model import Asked, Case, Compared, Handler, only_keys
+from tocsin.cases.pairs.class_times import events_of, seconds, ticks_of
 from tocsin.cases.pairs.instances import Found, Instances, asked
 from tocsin.cases.pairs.settings import CALLED, VIEWS, with_detection, with_modes, with_views
-from tocsin.cases.pairs.trace import events_of, seconds, ticks_of
 from tocsin.errors import CaseError
 from tocsin.events import Event, Interval
 from tocsin.languages.language import Language

@@ -9,7 +9,7 @@ from tocsin.algebra.pairs.expression import Expression
 from tocsin.algebra.pairs.operators import after, at, conjunction, every, negation, selection, sequence
 from tocsin.algebra.pairs.parameters import Delimiter, Gather, Mode
 from tocsin.automata.pairs.compile import Wanted
-from tocsin.automata.pairs.execute import Match, Session, detect
+from tocsin.automata.pairs.in_process import Match, Session, detect
 from tocsin.errors import LimitError
 from tocsin.events import Event
 from tocsin.runtime.moments import FOREVER
