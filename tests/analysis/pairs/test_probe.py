@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,13 @@ from tocsin.algebra.pairs.observation import Observation
 from tocsin.algebra.pairs.online.evaluate import evaluate
 from tocsin.algebra.pairs.operators import disjunction
 from tocsin.algebra.pairs.parameters import LAST, Detection, Mode, Views
+from tocsin.algebra.pairs.profile import Profile
 from tocsin.analysis.pairs import Command, Detector, Probe, Setting, distinguishing, probe, probing_profiles
 from tocsin.analysis.pairs.detectors import Refused
 from tocsin.analysis.pairs.settings import expected, settings
 from tocsin.errors import InputError
 from tocsin.events import Event, Interval
+from tocsin.languages.language import Context
 
 Events = Sequence[Mapping[str, Any]]
 A, B = Primitive("a"), Primitive("b")
@@ -174,6 +177,25 @@ def test_profiles_are_written_in_a_language() -> None:
         "disjunction",
     ]
     assert probing_profiles(language_of("none", Traits.of())) == {}
+
+
+class _Description:
+    operators = (
+        {"name": "sequence", "syntax": "<a:event> ; <b>"},
+        {"name": "conjunction", "syntax": "<a> , <b>"},
+        {"name": "disjunction", "syntax": "<a> | <c>"},
+    )
+
+
+def test_profiles_are_written_as_a_description_says() -> None:
+    described = replace(ALGEBRA, parse=in_parentheses, parts={"description": _Description})
+    assert probing_profiles(described) == {"sequence": "(a ; b)", "conjunction": "(a , b)"}
+
+
+def in_parentheses(text: str, options: object, context: Context) -> Profile:
+    if not text.startswith("("):
+        return Profile("", A)  # what comes after a is taken for an action
+    return Profile("", read_algebra(text))
 
 
 COMMAND = """
