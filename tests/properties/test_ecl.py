@@ -7,6 +7,7 @@ or up to the order of the outputs of one event where a pass changes the number o
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, settings
@@ -16,12 +17,21 @@ from support.ecl_strategies import LETTERS, events, expressions, filters, machin
 from tocsin import analysis
 from tocsin.algebra.completion import machine_semantics as literal
 from tocsin.algebra.completion import semantics as tree
-from tocsin.algebra.completion.expression import Expression, Interpretation, Predicate, Program
+from tocsin.algebra.completion.expression import (
+    DoUnless,
+    Expression,
+    Handwritten,
+    Interpretation,
+    Predicate,
+    Program,
+    Push,
+    Sequential,
+)
 from tocsin.algebra.completion.expression import filters as filters_of
 from tocsin.algebra.completion.fields import Fields, holds
 from tocsin.algebra.completion.machine import Machine
-from tocsin.algebra.completion.output import Emit, value_of
-from tocsin.algebra.completion.semantics import Run
+from tocsin.algebra.completion.output import Constant, Emit, value_of
+from tocsin.algebra.completion.run import Run, Status
 from tocsin.algebra.predicate import Filter
 from tocsin.automata.completion import compile as compiled
 from tocsin.automata.completion import simulate, table
@@ -184,6 +194,24 @@ def test_passes_keep_the_behaviour_of_any_machine(machine: Machine, trace: list[
         assert simulate.run(simulate.prepare(one), trace) == expected
     assert unordered(simulate.run(simulate.prepare(remove_steps(small)), trace)) == unordered(expected)
     assert table.run(full, trace) == table.run(minimise(full), trace) == expected
+
+
+@settings(max_examples=150)
+@given(machines(), machines().map(Handwritten), expressions(2), traces)
+def test_a_machine_is_an_expression_like_any_other(
+    machine: Machine, other: Handwritten, expression: Expression, trace: list[Fields]
+) -> None:
+    alone = Handwritten(machine)
+    ended = replace(machine, success=machine.states[-1])
+    within = DoUnless(Sequential((Push(Constant("p"), Handwritten(ended)), expression)), other)
+    # Nothing that stands in an expression has completed before the first event; what runs for ever is refused.
+    assume(analysis.endless(machine).witness is None and analysis.endless(other.machine).witness is None)
+    assume(not isinstance(tree.start(Handwritten(ended)), Status))
+    assert tree.run(alone, trace) == literal.run(machine, trace)
+    for one in (alone, Handwritten(ended), within):
+        found = tree.run(one, trace)
+        assert unordered(execute.run(execute.prepare(construct(one)), trace)) == unordered(found)
+        assert unordered(compiled.run(compiled.compile_machine(construct(one)), trace)) == unordered(found)
 
 
 @settings(max_examples=80)

@@ -50,14 +50,13 @@ ECL = Language(
     title="ECL",
     family="completion",
     parse="tocsin.languages.ecl:read",
-    show="tocsin.languages.ecl:show_program",
+    show="tocsin.languages.ecl:write",
     endings=(".ecl",),
     called="an ECL program",
     sends=True,
     selects=False,
     parts=MappingProxyType(
         {
-            "is-machine": "tocsin.languages.ecl.machine_text:is_machine",
             "machine": "tocsin.languages.ecl:parse_machine",
             "show-filter": "tocsin.languages.ecl:show_filter",
             "show-machine": "tocsin.languages.ecl:show_machine",
