@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tocsin.cli import check_system
 from tocsin.cli.arguments.pattern import BESIDE, add_files_beside, takers_of, together
 from tocsin.cli.texts import chosen
 from tocsin.errors import InputError, TocsinError, did_you_mean
@@ -25,12 +26,14 @@ from tocsin.languages.rule_file import read_rule
 
 _HELP = """\
 The ending of a file says its language. .tocsin files hold a pattern, .ecl files ECL subscriptions or a machine written
-by hand, .cor files KSU correlations. Every answer comes with the shortest trace of events that shows it.
+by hand, .cor files KSU correlations; a .cad file with instances is a system of components. Every answer comes with the shortest
+trace of events that shows it.
 
 examples:
   tocsin check cold_room.tocsin
   tocsin check fuel.ecl
   tocsin check fuel.ecl by_hand.ecl --equal Low Hand
+  tocsin check system.cad --slice display.mode
   tocsin check *.cor --types avionics.idl --assembly avionics.cad --strict
 """
 _Given = TypeVar("_Given")
@@ -62,6 +65,7 @@ def add_parser(subparsers: Any) -> None:
         help="how the languages that have this option are read, as in unless_tie=failure or loop_ends=success",
     )
     add_files_beside(parser)
+    check_system.add_arguments(parser)
     parser.add_argument("--strict", action="store_true", help="exit with 1 if there are warnings")
     parser.add_argument("--json", action="store_true", help="give the answers as JSON")
 
@@ -69,6 +73,15 @@ def add_parser(subparsers: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the results; 1 if there are warnings and --strict is given, 2 if a file has mistakes."""
     problems: list[str] = []
+    systems = list(_each(check_system.system_of, options.files, problems))
+    if not problems and any(systems):
+        if not all(systems):
+            raise InputError(
+                "bad-file", "a system is checked by itself", hint="it includes what it is made of"
+            )
+        return check_system.run(options.files, [one for one in systems if one is not None], options)
+    check_system.refuse_own(options)
+    problems.clear()  # a file that cannot be read says so again
     files = list(_each(lambda path: (path, _language(path, options)), options.files, problems))
     read = _options([own for _, own in files], options, every_file_known=not problems)
     texts = list(_each(lambda file: _parsed(*file, read[file[1].name]), files, problems))

@@ -80,11 +80,13 @@ KSU = Language(
             "assembly": "tocsin.languages.ksu:parse_assembly",
             "filter": "tocsin.languages.ksu:parse_filter",
             "idl": "tocsin.languages.ksu:parse_idl",
+            "is-system": "tocsin.languages.ksu.system:is_system",
             "labelexpr": "tocsin.languages.ksu:parse_guard",
             "show-branch": "tocsin.languages.ksu.printer:show_expression",
             "show-case": "tocsin.languages.ksu.printer:show_case_body",
             "show-filter": "tocsin.languages.ksu:show_filter",
             "show-statement": "tocsin.languages.ksu.printer:show_statement",
+            "system": "tocsin.languages.ksu.system:read_system",
         }
     ),
 )

@@ -81,10 +81,11 @@ Condition = InMode | IsOff | UnderWay | NotSo | Both | Either
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """A named demand on all that a system can do; `then` is the second condition of `leads to`."""
+    """A named demand on all that a system can do; `then` is the second condition of `leads to`, `written` its text."""
 
     name: str
     form: Form
     condition: Condition | None = None
     then: Condition | None = None
+    written: str = field(default="", compare=False)
     span: Span | None = _span()

@@ -12,7 +12,9 @@ from tocsin.algebra.system.behaviour import Move
 from tocsin.algebra.system.specification import Condition, Specification
 from tocsin.analysis.system.search import Graph
 
-OVERFLOW = Specification("the queue is long enough", "never deadlock")
+OVERFLOW = Specification(
+    "queue", "never deadlock", written="all events that are under way have room in the queue"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,20 +30,28 @@ def specification(reader: Reader, start: Token) -> Specification:
     """`NAME : form`, after the word that begins it."""
     name = reader.expect("name", "the name of the specification").text
     reader.expect(":", "':'", f"write spec {name}: never deadlock;")
+    first = reader.here
+    form, condition, then = _demand(reader)
+    span = reader.span_from(first)
+    written = " ".join(span.text[span.start : span.end].split())
+    return Specification(name, form, condition, then, written, reader.span_from(start))
+
+
+def _demand(reader: Reader) -> tuple[Form, Condition | None, Condition | None]:
     if reader.at_word("never") and reader.ahead().text == "deadlock":
         reader.advance()
         reader.advance()
-        return Specification(name, "never deadlock", span=reader.span_from(start))
+        return "never deadlock", None, None
     forms: dict[str, Form] = {"always": "always", "never": "never", "possible": "possible"}
     if reader.at_word(*forms):
         form = forms[reader.advance().text]
         if form == "always" and reader.accept_word("possible"):
             form = "always possible"
-        return Specification(name, form, _condition(reader), span=reader.span_from(start))
+        return form, _condition(reader), None
     first = _condition(reader)
     if not (reader.accept_word("leads") and reader.accept_word("to")):
         reader.fail("'leads to'", "a specification begins with always, never or possible, or is P leads to Q")
-    return Specification(name, "leads to", first, _condition(reader), reader.span_from(start))
+    return "leads to", first, _condition(reader)
 
 
 def _condition(reader: Reader) -> Condition:
