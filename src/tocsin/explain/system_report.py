@@ -8,8 +8,8 @@ from typing import Any
 from tocsin.algebra.system.behaviour import Behaving
 from tocsin.algebra.system.model import End, System
 from tocsin.analysis.system import Decision, check_layout, decide, explore, overflow, slice_of
-from tocsin.analysis.system.correlators import Compiled
 from tocsin.analysis.system.search import MAX_STATES
+from tocsin.automata.correlation.system import Compiled
 from tocsin.errors import InputError, counted, did_you_mean
 from tocsin.explain.contents import Finding
 from tocsin.explain.render.layout import columns

@@ -3,17 +3,25 @@ trigger, and consumers that need more than their suppliers send."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from tocsin.algebra.correlation.expression import (
     Accumulation,
+    And,
     Atom,
     Collection,
     Expression,
+    Guard,
+    Is,
     Labelled,
+    Not,
+    Or,
     Push,
     PushNew,
     Sequence,
+    Switch,
+    labelled,
+    walk,
 )
 from tocsin.algebra.system.model import SENDING, End, System
 from tocsin.analysis.system.connections import mistakes
@@ -159,32 +167,70 @@ def _rates(system: System) -> Iterator[PatternError]:
 
 def _into(system: System, end: End, inside: tuple[str, ...]) -> float | None:
     """How many events a second arrive at an end at most; None if that is not known."""
-    rates = [_out_of(system, wire.source, inside) for wire in system.wires if wire.target == end]
-    known = [rate for rate in rates if rate is not None]
-    return sum(known) if len(known) == len(rates) else None
+    return _sum(_out_of(system, wire.source, inside) for wire in system.wires if wire.target == end)
 
 
 def _out_of(system: System, end: End, inside: tuple[str, ...]) -> float | None:
+    """How many events a second leave by an end at most; None if that is not known."""
     said = next((rate.hertz for rate in system.rates if rate.end == end), None)
     correlation = system.library.find(end.owner)
     if said is not None or correlation is None or end.owner in inside:
         return said
-    pushes = sum(isinstance(one, Push | PushNew) for case in correlation.cases for one in case.body)
 
-    def of(part: Expression) -> float | None:
-        match part:
-            case Atom(event):
-                return _into(system, End(end.owner, event), (*inside, end.owner))
-            case Labelled(_, body):
-                return of(body)
-            case Collection(left, right):
-                both = of(left), of(right)
-                return None if None in both else sum(filter(None, both))
-            case Accumulation(left, right) | Sequence(left, right):
-                known = [rate for rate in (of(left), of(right)) if rate is not None]
-                return min(known, default=None)
+    def arriving(event: str) -> float | None:
+        return _into(system, End(end.owner, event), (*inside, end.owner))
 
-    branches = [of(branch) for branch in correlation.branches]
-    if any(rate is None for rate in branches):
-        return None
-    return sum(filter(None, branches)) * pushes
+    statements = [*correlation.initial, *(s for case in correlation.cases for s in case.body)]
+    switched = frozenset(label for s in statements if isinstance(s, Switch) for label in s.labels)
+    triggers = _sum(_completed(branch, arriving, switched) for branch in correlation.branches)
+    bodies = {part.label: part.body for branch in correlation.branches for part in labelled(branch)}
+    labels = {label: _completed(body, arriving, switched) for label, body in bodies.items()}
+    sent: list[float | None] = []
+    for case in correlation.cases:
+        pushes = sum(isinstance(statement, Push | PushNew) for statement in case.body)
+        sent += [_fires(case.guard, labels, triggers)] * pushes
+    return _sum(sent)
+
+
+def _completed(
+    part: Expression, arriving: Callable[[str], float | None], switched: frozenset[str]
+) -> float | None:
+    """How often an expression is completed at most: what needs two parts as often as the rarer of them."""
+    match part:
+        case Atom(event):
+            return arriving(event)
+        case Labelled(_, body):
+            return _completed(body, arriving, switched)
+        case Collection(left, right):
+            return _sum([_completed(left, arriving, switched), _completed(right, arriving, switched)])
+        case Accumulation(left, right) | Sequence(left, right):
+            both = [_completed(left, arriving, switched), _completed(right, arriving, switched)]
+            # Where one side can be switched off, the other is enough.
+            labels = {p.label for side in (left, right) for p in walk(side) if isinstance(p, Labelled)}
+            return _least(both) if labels.isdisjoint(switched) else _sum(both)
+
+
+def _fires(guard: Guard, labels: Mapping[str, float | None], triggers: float | None) -> float | None:
+    """How often a guard holds at most: a label is active only when what it marks has been completed again."""
+    match guard:
+        case Is(label):
+            return labels.get(label)
+        case And(parts):
+            return _least([_fires(part, labels, triggers) for part in parts])
+        case Or(parts):
+            return _sum([_fires(part, labels, triggers) for part in parts])
+        case Not():
+            return triggers
+
+
+def _sum(rates: Iterable[float | None]) -> float | None:
+    total = 0.0
+    for rate in rates:
+        if rate is None:
+            return None
+        total += rate
+    return total
+
+
+def _least(rates: Iterable[float | None]) -> float | None:
+    return min((rate for rate in rates if rate is not None), default=None)

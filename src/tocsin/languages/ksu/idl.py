@@ -28,7 +28,7 @@ from tocsin.languages.ksu.words import SYMBOLS, skip_to
 from tocsin.languages.lexis import Failure, Reader, Token
 
 MAX_IDL = 200_000  # characters: event types are declared once for many patterns
-_DECLARATIONS = ("eventtype", "module", "typedef", *SYSTEM_WORDS)
+_DECLARATIONS = ("eventtype", "module", "typedef", "#", *SYSTEM_WORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +55,30 @@ def parse_declarations(text: str, include: Callable[[str], Attached] | None = No
     Args:
         include: the text of a file that is included.
     """
-    scope = Scope()
-    _read(text, scope, include, frozenset())
+    scope = Scope(include=include)
+    _read(text, scope)
     return Declared(Types(tuple(scope.records.values())), scope.components)
 
 
-def _read(
-    text: str, scope: Scope, include: Callable[[str], Attached] | None, seen: frozenset[str | None]
-) -> None:
+def _read(text: str, scope: Scope) -> None:
     reader = Reader(text, SYMBOLS, MAX_IDL)
-    while reader.at("#"):
-        named = included(reader)
-        if include is None:
-            hint = "give the files one by one, or check the system that names them"
-            reader.note("no-include", f"{named.text} cannot be included in a text", named.span, hint)
-            continue
-        found = include(str(named.value))
-        if found.file not in seen:
-            with located(found.file):
-                _read(found.text, scope, include, seen | {found.file})
     _declarations(reader, scope)
     if reader.errors:
         raise PatternErrors(reader.errors)
+
+
+def _include(reader: Reader, scope: Scope) -> None:
+    """Read what another file declares, unless that has been read already."""
+    named = included(reader)
+    if scope.include is None:
+        hint = "give the files one by one, or check the system that names them"
+        reader.note("no-include", f"{named.text} cannot be included in a text", named.span, hint)
+        return
+    found = scope.include(str(named.value))
+    if found.file not in scope.included:
+        scope.included.add(found.file)
+        with located(found.file):
+            _read(found.text, scope)
 
 
 def included(reader: Reader) -> Token:
@@ -90,6 +92,7 @@ def included(reader: Reader) -> Token:
 def _declarations(reader: Reader, scope: Scope) -> None:
     """Parse declarations up to the end of the text or of the module."""
     while not reader.at("end") and not (reader.at("}") and scope.modules):
+        start = reader.here
         try:
             if reader.accept_word("eventtype"):
                 _eventtype(reader, scope)
@@ -97,12 +100,14 @@ def _declarations(reader: Reader, scope: Scope) -> None:
                 _module(reader, scope)
             elif reader.accept_word("typedef"):
                 _typedef(reader, scope)
+            elif reader.at("#") and not scope.modules:
+                _include(reader, scope)
             elif reader.at_word(*SYSTEM_WORDS):
                 declaration(reader, scope)
             else:
                 reader.fail("eventtype, module, typedef, interface, component, home, struct or enum")
         except Failure:
-            if not reader.at_word(*_DECLARATIONS):
+            if reader.here is start or reader.here.text not in _DECLARATIONS:
                 reader.advance()
             skip_to(reader, *_DECLARATIONS, "}")
 

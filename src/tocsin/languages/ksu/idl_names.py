@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tocsin.algebra.correlation.types import PRIMITIVES, RecordType
 from tocsin.algebra.system.model import Component
 from tocsin.errors import Span, did_you_mean
+from tocsin.languages.attached import Attached
 from tocsin.languages.lexis import Reader, Token
 
 SYSTEM_WORDS = ("interface", "component", "home", "struct", "enum")
@@ -24,6 +25,8 @@ class Scope:
     interfaces: dict[str, Span | None] = field(default_factory=dict)  # structs and enumerations, too
     components: dict[str, Component] = field(default_factory=dict)
     modules: tuple[str, ...] = ()
+    include: Callable[[str], Attached] | None = None
+    included: set[str | None] = field(default_factory=set)
 
     def full(self, name: str) -> str:
         return "::".join((*self.modules, name))
