@@ -210,7 +210,7 @@ def test_a_machine_is_an_expression_like_any_other(
     assert tree.run(alone, trace) == literal.run(machine, trace)
     for one in (alone, Handwritten(ended), within):
         found = tree.run(one, trace)
-        assert unordered(execute.run(execute.prepare(construct(one)), trace)) == unordered(found)
+        assert unordered(simulate.run(simulate.prepare(construct(one)), trace)) == unordered(found)
         assert unordered(compiled.run(compiled.compile_machine(construct(one)), trace)) == unordered(found)
 
 

@@ -12,7 +12,7 @@ from tocsin.algebra.completion.machine import Machine
 from tocsin.algebra.completion.output import Emit
 from tocsin.algebra.predicate import Filter
 from tocsin.automata.completion.compile import simplify
-from tocsin.automata.completion.execute import bits, prepare, start
+from tocsin.automata.completion.simulate import bits, prepare, start
 
 Numbers = tuple[int, ...]
 
