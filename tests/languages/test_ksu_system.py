@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from support.systems import system
 from tocsin.algebra.system.model import Behaviour, End, Instance, Rate, Transition
 from tocsin.algebra.system.specification import Both, Either, InMode, IsOff, NotSo, UnderWay
-from tocsin.errors import InputError, PatternErrors, PipelineErrors
+from tocsin.analysis.system import check_layout
+from tocsin.errors import InputError, PatternErrors, PipelineErrors, TocsinError
 from tocsin.languages.attached import Attached
 from tocsin.languages.ksu import parse_assembly, parse_idl
 from tocsin.languages.ksu.idl import parse_declarations
@@ -186,3 +191,48 @@ def test_mistakes_name_their_file(tmp_path: Path) -> None:
         read_system(Attached.of(tmp_path / "s.cad"))
     with pytest.raises(InputError, match="the system has no instances"):
         system("", **FILES)
+
+
+def test_files_without_end_are_refused() -> None:
+    def include(name: str) -> Attached:
+        return Attached(f'#include "{int(name) + 1}"', name)
+
+    with pytest.raises((PatternErrors, PipelineErrors), match="too-many-files"):
+        parse_declarations('#include "1"', include)
+
+
+WORDS = sorted(
+    {
+        word
+        for text in (IDL, TYPES, CAD, *FILES.values())
+        for word in re.findall(r"\w+|[^\w\s]|\"[^\"]*\"", text)
+    }
+)
+WORDS += [
+    "in",
+    "do",
+    "push",
+    "goto",
+    "modes",
+    "depends",
+    "always",
+    "leads",
+    "to",
+    "way",
+    "on",
+    "1",
+    "0",
+    "#include",
+]
+
+
+@settings(max_examples=400)
+@given(st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join))
+def test_no_text_gives_anything_but_an_error(text: str) -> None:
+    for read in (
+        lambda: parse_declarations(text, lambda name: Attached("", name)),
+        lambda: parse_behaviours(text),
+        lambda: check_layout(system(text, **{**FILES, "a_cps": text})),
+    ):
+        with suppress(TocsinError, KeyError):  # a file that the test does not have
+            read()

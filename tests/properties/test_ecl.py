@@ -13,7 +13,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from support.ecl_strategies import LETTERS, events, expressions, filters, machines, programs, readings, traces
+from support.ecl_strategies import (
+    LETTERS,
+    events,
+    expressions,
+    filters,
+    machines,
+    programs,
+    readings,
+    relations,
+    traces,
+)
 from tocsin import analysis
 from tocsin.algebra.completion import machine_semantics as literal
 from tocsin.algebra.completion import semantics as tree
@@ -32,7 +42,7 @@ from tocsin.algebra.completion.fields import Fields, holds
 from tocsin.algebra.completion.machine import Machine
 from tocsin.algebra.completion.output import Constant, Emit, value_of
 from tocsin.algebra.completion.run import Run, Status
-from tocsin.algebra.predicate import Filter
+from tocsin.algebra.predicate import Filter, Not
 from tocsin.automata.completion import compile as compiled
 from tocsin.automata.completion import simulate, table
 from tocsin.automata.completion.alphabet import alphabet_of, enumerated
@@ -238,6 +248,17 @@ def test_a_program_is_read_as_it_was_written(program: Program) -> None:
 @given(filters)
 def test_a_predicate_is_read_as_it_was_written(filter: Filter) -> None:
     assert parse(show(Predicate(filter))).expression == Predicate(filter)
+
+
+@settings(max_examples=150)
+@given(relations, st.lists(events(), max_size=6))
+def test_fields_compare_with_each_other(filter: Filter, trace: list[Fields]) -> None:
+    expression = Push(Constant("x"), Sequential((Predicate(filter), Predicate(Not(filter)))))
+    assert parse(show(Predicate(filter))).expression == Predicate(filter)
+    expected = tree.run(expression, trace)
+    machine = construct(expression)
+    assert literal.run(machine, trace) == simulate.run(simulate.prepare(machine), trace) == expected
+    assert compiled.run(compiled.compile_machine(machine), trace) == expected
 
 
 @settings(max_examples=60)

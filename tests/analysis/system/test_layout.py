@@ -80,6 +80,11 @@ def test_a_mode_that_something_leads_to_is_no_reason() -> None:
 @pytest.mark.parametrize(
     ("cad", "cps", "wanted"),
     [
+        (
+            "instance A Pair; connect Pair -> Pair.a;",
+            "",
+            "duplicate-name: Pair is an instance and a correlation",
+        ),
         ("instance C c;", "", "unknown-component: component C not declared"),
         (
             "instance A a; connect a.out -> b.in_;",

@@ -22,7 +22,7 @@ from tocsin.algebra.completion.expression import (
     walk,
 )
 from tocsin.algebra.completion.output import FieldOf, Make, Output
-from tocsin.algebra.predicate import Filter, comparisons
+from tocsin.algebra.predicate import Attribute, Filter, comparisons
 from tocsin.errors import PatternError, Span, did_you_mean
 
 ALWAYS_THERE = ("source", "timestamp", "type")
@@ -69,3 +69,5 @@ def _taken(output: Output) -> Iterator[tuple[str, Span | None]]:
 def _asked(filter: Filter) -> Iterator[tuple[str, Span | None]]:
     for comparison in comparisons(filter):
         yield comparison.left.name, comparison.left.span or comparison.span
+        if isinstance(comparison.right, Attribute):
+            yield comparison.right.name, comparison.right.span or comparison.span

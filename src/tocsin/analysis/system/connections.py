@@ -19,6 +19,11 @@ def mistakes(system: System) -> list[PatternError]:
             message = f"component {instance.component} not declared"
             hint = did_you_mean(instance.component, system.components)
             found.append(PatternError("unknown-component", message, instance.span, hint))
+    for correlation in system.library.correlations:
+        if correlation.name in system.instances:
+            message = f"{correlation.name} is an instance and a correlation"
+            span = system.instances[correlation.name].span
+            found.append(PatternError("duplicate-name", message, span, "rename one of them"))
     if found:
         return found
     for wire in system.wires:

@@ -155,6 +155,8 @@ def show_filter(filter: Filter, taken: frozenset[str] = RESERVED) -> str:
             return name
         case Compare(Attribute(name), relation, Literal(value)):
             return f"<{name} {relation} {_value(value)}>"
+        case Compare(Attribute(name), relation, Attribute(other)):
+            return f"<{name} {relation} event.{other}>"
         case And(parts):
             return " /\\ ".join([_within(part, taken, And | Or) for part in parts])
         case Or(parts):

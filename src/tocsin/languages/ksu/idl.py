@@ -27,6 +27,7 @@ from tocsin.languages.ksu.idl_names import (
 from tocsin.languages.ksu.words import SYMBOLS, skip_to
 from tocsin.languages.lexis import Failure, Reader, Token
 
+MAX_FILES = 100
 MAX_IDL = 200_000  # characters: event types are declared once for many patterns
 _DECLARATIONS = ("eventtype", "module", "typedef", "#", *SYSTEM_WORDS)
 
@@ -75,7 +76,9 @@ def _include(reader: Reader, scope: Scope) -> None:
         reader.note("no-include", f"{named.text} cannot be included in a text", named.span, hint)
         return
     found = scope.include(str(named.value))
-    if found.file not in scope.included:
+    if len(scope.included) >= MAX_FILES:
+        reader.note("too-many-files", f"more than {MAX_FILES} files are included", named.span)
+    elif found.file not in scope.included:
         scope.included.add(found.file)
         with located(found.file):
             _read(found.text, scope)

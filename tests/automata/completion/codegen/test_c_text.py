@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.ecl_strategies import events, expressions, filters, outputs, readings, traces
+from support.ecl_strategies import events, expressions, filters, outputs, readings, relations, traces
 from tocsin.algebra.completion import semantics as tree
 from tocsin.algebra.completion.expression import Expression, Interpretation, Predicate, Push, Repeat
 from tocsin.algebra.completion.fields import Fields
@@ -138,7 +138,7 @@ def test_c_does_what_the_tree_does_ten_thousand_times(
 
 
 @settings(max_examples=20)
-@given(filters, st.lists(events(), min_size=1, max_size=20))
+@given(st.one_of(filters, relations), st.lists(events(), min_size=1, max_size=20))
 def test_predicates_of_every_kind(filter: Filter, trace: list[Fields]) -> None:
     compare(Repeat(Push(Constant("x"), Predicate(filter))), [trace], Interpretation())
 

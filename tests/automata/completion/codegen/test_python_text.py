@@ -13,7 +13,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from support.ecl_strategies import events, expressions, filters, machines, outputs, readings, traces
+from support.ecl_strategies import (
+    events,
+    expressions,
+    filters,
+    machines,
+    outputs,
+    readings,
+    relations,
+    traces,
+)
 from tocsin.algebra.completion import machine_semantics as literal
 from tocsin.algebra.completion import semantics as tree
 from tocsin.algebra.completion.expression import Expression, Interpretation, Predicate, Push, Repeat
@@ -59,7 +68,7 @@ def test_code_does_what_the_tree_does(
 
 
 @settings(max_examples=100)
-@given(filters, st.lists(events(), min_size=1, max_size=6))
+@given(st.one_of(filters, relations), st.lists(events(), min_size=1, max_size=6))
 def test_predicates_of_every_kind(filter: Filter, trace: list[Fields]) -> None:
     expression = Repeat(Push(Constant("x"), Predicate(filter)))
     code = module(python_text(flatten(construct(expression)), "random"))

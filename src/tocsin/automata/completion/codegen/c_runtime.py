@@ -126,15 +126,16 @@ static inline int comparable(const tocsin_event *event, const char *name, tocsin
 {
     tocsin_value field = find(event, name);
     int alike = field.kind == value.kind || (is_number(field) && is_number(value));
-    if (alike)
-        *sign = sign_of(field, value);
-    return alike;
+    if (!alike || field.kind == TOCSIN_ABSENT)
+        return 0;
+    *sign = sign_of(field, value);
+    return 1;
 }
 
 static inline int differs(const tocsin_event *event, const char *name, tocsin_value value)
 {
     int sign = 0;
-    if (find(event, name).kind == TOCSIN_ABSENT)
+    if (find(event, name).kind == TOCSIN_ABSENT || value.kind == TOCSIN_ABSENT)
         return 0;
     return !comparable(event, name, value, &sign) || sign != 0;
 }

@@ -96,11 +96,10 @@ def _ask(predicates: Sequence[Filter]) -> str:
 def _asked(filter: Filter) -> str:
     """A predicate as a C expression."""
     match filter:
-        case Compare(Attribute(name), relation, Literal(value)):
-            sign = _RELATIONS[relation]
-            if relation is Relation.NE:
-                return f"differs(event, {_quoted(name)}, {_value(value)})"
-            return f"(comparable(event, {_quoted(name)}, {_value(value)}, &sign) && sign {sign} 0)"
+        case Compare(Attribute(name), relation, Literal(constant)):
+            return _compared(name, relation, _value(constant))
+        case Compare(Attribute(name), relation, Attribute(other)):
+            return _compared(name, relation, f"find(event, {_quoted(other)})")
         case And(parts):
             return f"({' && '.join(map(_asked, parts))})" if parts else "1"
         case Or(parts):
@@ -111,6 +110,12 @@ def _asked(filter: Filter) -> str:
             raise TypeError(f"{filter} compares with other events; it cannot be asked of one")
         case _:
             assert_never(filter)
+
+
+def _compared(name: str, relation: Relation, value: str) -> str:
+    if relation is Relation.NE:
+        return f"differs(event, {_quoted(name)}, {value})"
+    return f"(comparable(event, {_quoted(name)}, {value}, &sign) && sign {_RELATIONS[relation]} 0)"
 
 
 def _send(emits: Sequence[tuple[int, Emit]]) -> str:

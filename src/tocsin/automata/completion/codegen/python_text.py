@@ -60,7 +60,7 @@ def _step(state, satisfied):
 
 def _holds(field, relation, value):
     """A comparison with an absent field does not hold; numbers, texts and truth values stay among themselves."""
-    if field is None:
+    if field is None or value is None:
         return False
     if _kind(field) != _kind(value):
         return relation == "!="
@@ -140,6 +140,8 @@ def _asked(filter: Filter) -> str:
     match filter:
         case Compare(Attribute(name), relation, Literal(value)):
             return f"_holds(event.get({name!r}), {relation.value!r}, {_constant(value)})"
+        case Compare(Attribute(name), relation, Attribute(other)):
+            return f"_holds(event.get({name!r}), {relation.value!r}, event.get({other!r}))"
         case And(parts):
             return f"({' and '.join(map(_asked, parts))})" if parts else "True"
         case Or(parts):
