@@ -81,6 +81,12 @@ def test_mistakes_and_warnings(check: Checked) -> None:
     assert code == 2
     assert "wrong-type: airframe.out1 has the type Attitude, and ModalSteering.nav takes Steering" in err
     assert "bound-twice: event ModalSteering.nav is bound twice" in err
+    Path("bad.cad").write_text(text.replace("queue 2;", "queue two;"))
+    code, _, err = check("bad.cad")
+    assert (code, err.splitlines()[0].startswith("syntax: expected how many events may be under way")) == (
+        2,
+        True,
+    ), err
     Path("bad.cad").write_text(text.replace("connect navigator.fix -> ModalSteering.fix;", ""))
     code, out, _ = check("bad.cad", "--states", "10", "--strict")
     assert code == 1
