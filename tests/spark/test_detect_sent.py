@@ -73,7 +73,7 @@ def test_fields_of_an_event_compare_with_each_other(events: DataFrame) -> None:
         "<at < event.due>": "timestamp_seconds(t) < timestamp_seconds(n)",
         "<source != event.room> /\\ !<n > event.x>": "source <> room and not coalesce(n > x, false)",
     }
-    rows = events.selectExpr(
+    rows = frame.selectExpr(
         "id", *(f"coalesce({sql}, false) as c{k}" for k, sql in enumerate(asked.values()))
     ).collect()
     wanted = {f"S{k}": sorted(row.id for row in rows if row[f"c{k}"]) for k in range(len(asked))}
