@@ -25,7 +25,8 @@ from tocsin.analysis.pairs.detectors import Refused
 from tocsin.analysis.pairs.settings import expected, settings
 from tocsin.errors import InputError
 from tocsin.events import Event, Interval
-from tocsin.languages.language import Context
+from tocsin.languages.language import Context, Language
+from tocsin.languages.registry import language
 
 Events = Sequence[Mapping[str, Any]]
 A, B = Primitive("a"), Primitive("b")
@@ -247,3 +248,64 @@ def test_a_command_that_does_not_answer(code: str, message: str) -> None:
 def test_a_command_that_does_not_exist() -> None:
     with pytest.raises(InputError, match="cannot be started"):
         Command(["/no/such/detector"])
+
+
+# --- the surveyed languages ---------------------------------------------------------------------------------
+
+SECOND = 1_000_000
+# What the survey says of their sequences, or of their conjunctions if they have none.
+KNOWN = {
+    "active-house": "first, delete",
+    "cobea": "all, keep",
+    "compas": "all, keep",
+    "conquer": "all, keep",
+    "eve": "first, delete & reapply",
+    "facility-management": "all, keep",
+    "gem": "first, delete",
+    "opencq": "all, keep",
+    "plan": "first, delete",
+    "ready": "all, keep",
+    "rebeca": "first, delete & reapply",
+    "samos": "first, delete & reapply",
+    "siena": "first, delete",
+    "snoop": "last, keep",
+    "yeast": "first, delete, once",
+}
+PRIMITIVE_ONLY = ["corba-ns", "elvin", "hermes", "keryx", "salamander"]
+
+
+def emulated(own: Language) -> Detector:
+    """A detector that reads profiles of a language, and knows nothing of the operator that it is asked about."""
+
+    def detector(profile: str, events: Events) -> list[list[str]]:
+        seen = [
+            Event(
+                e["id"],
+                frozenset({e["type"]}),
+                Interval(e["time"] * SECOND, e["time"] * SECOND),
+                {"workflow": "one", "created": e["time"] * SECOND},
+            )
+            for e in events
+        ]
+        found = evaluate(own.read(profile).expression, Observation.of(seen))
+        return [[str(leaf.id) for leaf in i.leaves() if leaf.event is not None] for i in found]
+
+    return detector
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "words"), KNOWN.items(), ids=list(KNOWN))
+def test_a_surveyed_language_is_found_out(name: str, words: str) -> None:
+    own = language(name)
+    profiles = probing_profiles(own)
+    operator = "sequence" if "sequence" in profiles else "conjunction"
+    found = probe(emulated(own), {operator: profiles[operator]}).of(operator)
+    assert words in [one.words for one in found.explained_by]
+    assert found.window == (720 if name == "gem" else None)
+
+
+@pytest.mark.parametrize("name", PRIMITIVE_ONLY)
+def test_the_others_have_primitive_events_only(name: str) -> None:
+    own = language(name)
+    assert probing_profiles(own) == {}
+    assert probe(emulated(own), probing_profiles(own)).primitive_only
