@@ -81,6 +81,7 @@ sidebar = {
     "How to": ["docs/how-to/*"],
     "Reference": ["docs/reference/*", "docs/glossary"],
     "Explanation": ["docs/explanation/*", "docs/explanation/figures/*", "docs/decisions/*"],
+    "The papers": ["docs/conformance/*"],
     "Working on Tocsin": [
         "ARCHITECTURE",
         "CONTRIBUTING",

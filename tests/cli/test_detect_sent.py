@@ -22,6 +22,13 @@ subscribe Low {repeat {push(Low {by = event.altitude, level = 3}) {<altitude < 5
 subscribe Fix {repeat {push(fix) {<source = "GPS.out1">}}}
 subscribe Once {Alarm}
 """
+MACHINE = """\
+machine Hand {
+  states off on done; initial off; success done;
+  trans t1: {off} <altitude > 800> clear {off} goto {on};
+  trans t2: {on} Alarm clear {on} goto {done} out Low {by = event.altitude};
+}
+"""
 IDL = "eventtype Notify { attribute short SourceID; };\neventtype Alarm { };\n"
 COR = """\
 Notify correlation Latest (Notify a, Notify b) l1:(a;b) | l2:(b;a) {
@@ -79,6 +86,25 @@ def test_the_table_shows_what_was_sent(
         "Low Notify 00:00:02 source=INS.out1 altitude=480 SourceID=2 push Low by=480 level=3",
         "Once Alarm 00:00:03 source=INS.out1 altitude=450 SourceID=3 success",
     ]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_machine_file_is_a_subscription(
+    spark: object, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "hand.ecl").write_text(MACHINE)
+    code, out, err = _run(capsys, "@hand.ecl", "--output", "jsonl")
+    assert (code, err) == (0, "2 rows\n")
+    pushed, ended = _rows(out)
+    assert (pushed["pattern"], pushed["what"], pushed["output"]) == ("Hand", "push", {"Low": {"by": 450}})
+    assert (ended["pattern"], ended["what"]) == ("Hand", "success")
+
+
+def test_a_machine_that_never_stops_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "hand.ecl").write_text("machine M { states q; initial q; trans t: {q} eps goto {q}; }")
+    code, _, err = _run(capsys, "@hand.ecl")
+    assert (code, err.splitlines()[0][:22]) == (2, "endless-internal-steps")
 
 
 @pytest.mark.spark

@@ -159,6 +159,11 @@ def test_code_is_written_and_runs_without_tocsin(explain: Any, tmp_path: Path) -
         "",
         ['{"to": "T", "output": {"type": "b"}}', '{"to": "S", "output": "x"}'],
     )
+    in_c = tmp_path / "code.c"
+    assert explain(text, "--language", "ecl", "--code", in_c)[0] == 0
+    assert in_c.read_text().startswith("/* Subscriptions of ECL: S, T\n")
+    refused = explain(text, "--language", "ecl", "--code", tmp_path / "code.java")[2]
+    assert refused.startswith("bad-file: no code can be written to a file that ends in '.java'")
     assert "cannot be written" in explain(text, "--language", "ecl", "--code", tmp_path / "no" / "x.py")[2]
 
 

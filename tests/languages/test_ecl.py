@@ -206,3 +206,10 @@ def test_as_deep_as_it_may_be() -> None:
     program = parse("fail {" * 99 + "a" + "}" * 99)
     assert measure(program.expression, {}) == (100, 100)
     assert parse(show_program(program)) == program
+
+
+def test_the_type_compares_with_constants_only() -> None:
+    for text in ("<type = event.kind>", "<kind = event.type>"):
+        with pytest.raises(PatternErrors, match="type-compared: the type compares with a constant only"):
+            parse(text)
+    assert show(parse("<alt<event.data.limit>").expression) == "<alt < event.data.limit>"

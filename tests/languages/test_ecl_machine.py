@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tocsin.errors import PatternErrors
-from tocsin.languages.ecl import parse_machine, show_machine
+import tocsin
+from tocsin.algebra.completion.expression import Handwritten, Repeat
+from tocsin.errors import PatternError, PatternErrors
+from tocsin.languages.ecl import parse_machine, show, show_machine
+from tocsin.languages.registry import show as show_text
 
 EXAMPLE_3 = """machine A {
   states q1 q2 q3 q4 q5 q6;
@@ -72,6 +75,26 @@ def test_mistakes(body: str, codes: list[str]) -> None:
 def test_no_machine(text: str) -> None:
     with pytest.raises(PatternErrors):
         parse_machine(text)
+
+
+def test_a_machine_is_a_subscription() -> None:
+    text = "machine Hand { states p q; initial p; trans t: {p} a clear {p} goto {q} out x; }"
+    program = tocsin.parse(text, "ecl")
+    assert [one.name for one in program.subscriptions] == ["Hand"]
+    assert parse_machine(show_text(program)) == parse_machine(text)
+    assert tocsin.parse(show_text(program), "ecl") == program
+
+
+def test_an_output_for_somebody_else_is_refused() -> None:
+    text = "machine Hand { states p q; initial p; trans t: {p} a clear {p} goto {q} out x to S; }"
+    with pytest.raises(PatternErrors, match="foreign-output: the machine sends to S"):
+        tocsin.parse(text, "ecl")
+
+
+def test_a_machine_inside_an_expression_has_no_text() -> None:
+    machine = parse_machine("machine M { states q; initial q; }")
+    with pytest.raises(PatternError, match="the machine M cannot stand in an expression"):
+        show(Repeat(Handwritten(machine)))
 
 
 def test_a_missing_name_has_a_hint() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from languages.mistakes import mistakes
+from tocsin.algebra.system.model import End, Wire
 from tocsin.languages.ksu import parse, parse_assembly, parse_idl, show_assembly
-from tocsin.languages.ksu.assembly import Connection, Port
 
 TYPES = parse_idl("eventtype E { }; eventtype F : E { }; eventtype G { };")
 LIBRARY = parse(
@@ -22,8 +22,8 @@ def test_the_notation() -> None:
     text = "connect A.out1 -> AfterTimeout.a;\nconnect AfterTimeout -> C.in1;"
     found = parse_assembly(text)
     assert found.connections == (
-        Connection(Port("A", "out1"), Port("AfterTimeout", "a")),
-        Connection(Port("AfterTimeout"), Port("C", "in1")),
+        Wire(End("A", "out1"), End("AfterTimeout", "a")),
+        Wire(End("AfterTimeout"), End("C", "in1")),
     )
     assert show_assembly(found) == text
 
@@ -32,8 +32,8 @@ def test_a_correlation_can_feed_another() -> None:
     text = """connect A.o -> First.a; connect B.o -> First.b; connect First -> Second.c;
         connect C.o -> Second.d; connect Second -> D.i; connect Second -> E.i;"""
     found = parse_assembly(text, LIBRARY, TYPES)
-    assert found.sources("Second") == {"c": Port("First"), "d": Port("C", "o")}
-    assert found.receivers("Second") == (Port("D", "i"), Port("E", "i"))
+    assert found.sources("Second") == {"c": End("First"), "d": End("C", "o")}
+    assert found.receivers("Second") == (End("D", "i"), End("E", "i"))
     assert found.warnings == ()
 
 

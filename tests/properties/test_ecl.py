@@ -7,22 +7,42 @@ or up to the order of the outputs of one event where a pass changes the number o
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from support.ecl_strategies import LETTERS, events, expressions, filters, machines, programs, readings, traces
+from support.ecl_strategies import (
+    LETTERS,
+    events,
+    expressions,
+    filters,
+    machines,
+    programs,
+    readings,
+    relations,
+    traces,
+)
 from tocsin import analysis
 from tocsin.algebra.completion import machine_semantics as literal
 from tocsin.algebra.completion import semantics as tree
-from tocsin.algebra.completion.expression import Expression, Interpretation, Predicate, Program
+from tocsin.algebra.completion.expression import (
+    DoUnless,
+    Expression,
+    Handwritten,
+    Interpretation,
+    Predicate,
+    Program,
+    Push,
+    Sequential,
+)
 from tocsin.algebra.completion.expression import filters as filters_of
 from tocsin.algebra.completion.fields import Fields, holds
 from tocsin.algebra.completion.machine import Machine
-from tocsin.algebra.completion.output import Emit, value_of
-from tocsin.algebra.completion.semantics import Run
-from tocsin.algebra.predicate import Filter
+from tocsin.algebra.completion.output import Constant, Emit, value_of
+from tocsin.algebra.completion.run import Run, Status
+from tocsin.algebra.predicate import Filter, Not
 from tocsin.automata.completion import compile as compiled
 from tocsin.automata.completion import simulate, table
 from tocsin.automata.completion.alphabet import alphabet_of, enumerated
@@ -186,6 +206,24 @@ def test_passes_keep_the_behaviour_of_any_machine(machine: Machine, trace: list[
     assert table.run(full, trace) == table.run(minimise(full), trace) == expected
 
 
+@settings(max_examples=150)
+@given(machines(), machines().map(Handwritten), expressions(2), traces)
+def test_a_machine_is_an_expression_like_any_other(
+    machine: Machine, other: Handwritten, expression: Expression, trace: list[Fields]
+) -> None:
+    alone = Handwritten(machine)
+    ended = replace(machine, success=machine.states[-1])
+    within = DoUnless(Sequential((Push(Constant("p"), Handwritten(ended)), expression)), other)
+    # Nothing that stands in an expression has completed before the first event; what runs for ever is refused.
+    assume(analysis.endless(machine).witness is None and analysis.endless(other.machine).witness is None)
+    assume(not isinstance(tree.start(Handwritten(ended)), Status))
+    assert tree.run(alone, trace) == literal.run(machine, trace)
+    for one in (alone, Handwritten(ended), within):
+        found = tree.run(one, trace)
+        assert unordered(simulate.run(simulate.prepare(construct(one)), trace)) == unordered(found)
+        assert unordered(compiled.run(compiled.compile_machine(construct(one)), trace)) == unordered(found)
+
+
 @settings(max_examples=80)
 @given(machines(), traces)
 def test_an_endless_machine_is_known_before_it_runs(machine: Machine, trace: list[Fields]) -> None:
@@ -210,6 +248,17 @@ def test_a_program_is_read_as_it_was_written(program: Program) -> None:
 @given(filters)
 def test_a_predicate_is_read_as_it_was_written(filter: Filter) -> None:
     assert parse(show(Predicate(filter))).expression == Predicate(filter)
+
+
+@settings(max_examples=150)
+@given(relations, st.lists(events(), max_size=6))
+def test_fields_compare_with_each_other(filter: Filter, trace: list[Fields]) -> None:
+    expression = Push(Constant("x"), Sequential((Predicate(filter), Predicate(Not(filter)))))
+    assert parse(show(Predicate(filter))).expression == Predicate(filter)
+    expected = tree.run(expression, trace)
+    machine = construct(expression)
+    assert literal.run(machine, trace) == simulate.run(simulate.prepare(machine), trace) == expected
+    assert compiled.run(compiled.compile_machine(machine), trace) == expected
 
 
 @settings(max_examples=60)

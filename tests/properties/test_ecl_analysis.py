@@ -16,7 +16,7 @@ from tocsin import analysis
 from tocsin.algebra.completion import semantics as tree
 from tocsin.algebra.completion.expression import Expression, Interpretation, Parallel, Push, Repeat
 from tocsin.algebra.completion.fields import Fields
-from tocsin.algebra.completion.semantics import Run, Status
+from tocsin.algebra.completion.run import Run, Status
 from tocsin.analysis import subjects
 
 LETTERS = "ab"

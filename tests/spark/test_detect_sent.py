@@ -58,6 +58,33 @@ def types_of(frame: DataFrame) -> dict[str, str]:
     return dict(frame.dtypes)
 
 
+# ECL: what is asked
+
+
+def test_fields_of_an_event_compare_with_each_other(events: DataFrame) -> None:
+    frame = events.selectExpr(
+        "*", "timestamp_seconds(t) as at", "timestamp_seconds(n) as due", "cast(n as double) as m"
+    )
+    asked = {
+        "<n > event.x>": "n > x",
+        "<n = event.m>": "n = m",
+        "<x != event.room>": "x is not null and room is not null",
+        "<x < event.room>": "false",
+        "<at < event.due>": "timestamp_seconds(t) < timestamp_seconds(n)",
+        "<source != event.room> /\\ !<n > event.x>": "source <> room and not coalesce(n > x, false)",
+    }
+    rows = frame.selectExpr(
+        "id", *(f"coalesce({sql}, false) as c{k}" for k, sql in enumerate(asked.values()))
+    ).collect()
+    wanted = {f"S{k}": sorted(row.id for row in rows if row[f"c{k}"]) for k in range(len(asked))}
+    text = " ".join(f"subscribe S{k} {{repeat {{push(x) {{{one}}}}}}}" for k, one in enumerate(asked))
+    found: dict[str, list[int]] = {name: [] for name in wanted}
+    for row in detect(frame, text).collect():
+        found[row.pattern].append(int(row.constituents[0].id))
+    assert {name: sorted(ids) for name, ids in found.items()} == wanted
+    assert any(wanted.values())
+
+
 # ECL: what is sent
 
 

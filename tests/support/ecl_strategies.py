@@ -135,6 +135,18 @@ filters: st.SearchStrategy[Filter] = st.recursive(
 
 
 @st.composite
+def _between_fields(draw: st.DrawFn) -> Compare:
+    names = st.sampled_from(sorted(set(_values) - {"type"}))
+    return Compare(Attribute(draw(names)), draw(st.sampled_from(Relation)), Attribute(draw(names)))
+
+
+# Those above have finite alphabets; these need not.
+relations: st.SearchStrategy[Filter] = st.recursive(
+    st.one_of(comparisons(), _between_fields(), _between_fields()), _joined, max_leaves=5
+)
+
+
+@st.composite
 def events(draw: st.DrawFn) -> Fields:
     """An event of which any field may be absent, or of another kind than the predicates expect."""
     stray = st.sampled_from([None, None, "other", -0.25, 7, 499, True, ""])

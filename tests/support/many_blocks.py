@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from tocsin.algebra.blocks.conditions import Comparison, Value
@@ -86,4 +87,9 @@ def _events(random: Random) -> list[XmlEvent]:
         parts = (Element("k", (), (random.choice("12"),)), Element("v", (), (random.choice("123"),)))
         document = numbered((Element(random.choice("abc"), (), parts),))
         found.append(XmlEvent(number, "S", Interval(start, end), document))
+    if random.random() < 0.2:
+        # Arrivals in another order than that of their ends.
+        times = [one.time for one in found]
+        random.shuffle(times)
+        found = [replace(one, time=time) for one, time in zip(found, times, strict=True)]
     return found

@@ -22,14 +22,14 @@ PRIMITIVE = language_of("plain", Traits.of())
 
 
 def test_the_python_call() -> None:
-    found = tocsin.translate("(door ; alarm)_5", ALGEBRA, CE)
-    assert (found.text, found.kind.value, found.meta) == ("(door, alarm)", "positive", "(door ; alarm)_5")
+    found = tocsin.translate("(door ; alarm)_5000000", ALGEBRA, CE)
+    assert (found.text, found.kind.value, found.meta) == ("(door, alarm)", "positive", "(door ; alarm)_5s")
     assert str(found).splitlines() == [
         "(door, alarm)",
         "  kind: positive",
-        "  lost: timeframe of (door ; alarm)_5",
-        "  lost: temporal order of (door ; alarm)_5",
-        "  rule: Table 17, row 6: (door ; alarm)_5 is positive",
+        "  lost: timeframe of (door ; alarm)_5s",
+        "  lost: temporal order of (door ; alarm)_5s",
+        "  rule: Table 17, row 6: (door ; alarm)_5s is positive",
     ]
     assert found.to_dict() == {
         "language": "simple",
@@ -38,11 +38,13 @@ def test_the_python_call() -> None:
         "claimed": False,
         "post_filter": None,
         "lost": [
-            {"what": "timeframe", "of": "(door ; alarm)_5", "recovered": False},
-            {"what": "temporal order", "of": "(door ; alarm)_5", "recovered": False},
+            {"what": "timeframe", "of": "(door ; alarm)_5s", "recovered": False},
+            {"what": "temporal order", "of": "(door ; alarm)_5s", "recovered": False},
         ],
-        "rules": [{"rule": "Table 17, row 6", "of": "(door ; alarm)_5", "kind": "positive", "claimed": None}],
-        "meta": "(door ; alarm)_5",
+        "rules": [
+            {"rule": "Table 17, row 6", "of": "(door ; alarm)_5s", "kind": "positive", "claimed": None}
+        ],
+        "meta": "(door ; alarm)_5s",
     }
 
 
@@ -80,12 +82,12 @@ def test_what_cannot_be_written_is_tried_with_less() -> None:
 
 def test_an_error_names_the_operator_and_the_nearest_thing() -> None:
     with pytest.raises(PatternError) as caught:
-        translate("((a ; b), c)_5", ALGEBRA, PRIMITIVE)
-    assert caught.value.message == "((a ; b), c)_5 is in the way: the language has primitive events only"
+        translate("((a ; b), c)_5000000", ALGEBRA, PRIMITIVE)
+    assert caught.value.message == "((a ; b), c)_5s is in the way: the language has primitive events only"
     assert caught.value.hint == (
-        "the nearest is 'a' and 'b' and 'c' with the post-filter ((N(a) ; N(b)), N(c))_5: ask for an exact translation"
+        "the nearest is 'a' and 'b' and 'c' with the post-filter ((N(a) ; N(b)), N(c))_5s: ask for an exact translation"
     )
-    assert translate("((a ; b), c)_5", ALGEBRA, PRIMITIVE, exact=True).profiles == ("a", "b", "c")
+    assert translate("((a ; b), c)_5000000", ALGEBRA, PRIMITIVE, exact=True).profiles == ("a", "b", "c")
 
 
 def test_a_language_that_says_nothing_may_have_everything() -> None:

@@ -3,7 +3,7 @@
 from tocsin.analysis.answer import Answer, WitnessedError, show_briefly, show_event, show_trace
 from tocsin.analysis.budget import Budget
 from tocsin.analysis.contained import contained
-from tocsin.analysis.endless import endless
+from tocsin.analysis.endless import endless, refuse_endless
 from tocsin.analysis.equal import equal
 from tocsin.analysis.examine import Compared, Examined, Relation, compare, examine
 from tocsin.analysis.findings import findings, worth_a_warning
@@ -35,6 +35,7 @@ __all__ = [
     "live",
     "need",
     "overlapping_guards",
+    "refuse_endless",
     "show_briefly",
     "show_event",
     "show_trace",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tocsin.algebra.completion.expression import Handwritten, Program, walk
 from tocsin.algebra.completion.machine import Machine
-from tocsin.analysis.answer import Answer, shortest
+from tocsin.analysis.answer import Answer, shortest, show_trace
 from tocsin.analysis.subject import MAX_CELLS
 from tocsin.automata.completion.alphabet import alphabet_of
 from tocsin.automata.completion.simulate import accepted, enabled, prepare, react, start
@@ -43,3 +44,21 @@ def endless(machine: Machine, limit: int = MAX_CELLS) -> Answer:
         return Answer(True, ())
     word = shortest(first, step, range(len(wanted)), lambda configuration: configuration == _ENDLESS)
     return Answer(False) if word is None else Answer(True, tuple(alphabet.symbols[symbol] for symbol in word))
+
+
+def refuse_endless(program: Program) -> None:
+    """Refuse a program with a machine that can move for ever without an event."""
+    for machine in (
+        node.machine
+        for one in program.subscriptions
+        for node in walk(one.expression)
+        if isinstance(node, Handwritten)
+    ):
+        try:
+            witness = endless(machine).witness
+        except LimitError:
+            continue  # not known; what is asked about it will be refused for the same reason
+        if witness is not None:
+            message = f"after {show_trace(witness)} {machine.name} moves for ever without an event"
+            hint = "let one of its transitions wait for an event"
+            raise PatternError("endless-internal-steps", message, hint=hint)

@@ -15,7 +15,7 @@ from tocsin.algebra.completion.expression import Expression, Interpretation
 from tocsin.algebra.completion.fields import Fields
 from tocsin.algebra.completion.machine import Machine
 from tocsin.algebra.completion.output import Emit
-from tocsin.algebra.completion.semantics import Status
+from tocsin.algebra.completion.run import Status
 from tocsin.analysis.budget import STEPS_PER_STATE, Budget
 from tocsin.automata.completion.alphabet import Alphabet, alphabet_of, enumerated
 from tocsin.automata.completion.construct import construct

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tocsin.algebra.system.model import System
 from tocsin.cli.arguments.pattern import BESIDE, add_files_beside, takers_of, together
 from tocsin.cli.texts import chosen
 from tocsin.errors import InputError, TocsinError, did_you_mean
@@ -17,6 +18,7 @@ from tocsin.explain.check_report import Comparison
 from tocsin.explain.check_texts import link_texts, parse_to_check, report_on
 from tocsin.explain.compare_named import ask
 from tocsin.explain.parsed_text import ParsedText
+from tocsin.explain.system_report import report_on_system
 from tocsin.languages.attached import Attached
 from tocsin.languages.builtin import LANGUAGES
 from tocsin.languages.language import Language
@@ -25,14 +27,18 @@ from tocsin.languages.rule_file import read_rule
 
 _HELP = """\
 The ending of a file says its language. .tocsin files hold a pattern, .ecl files ECL subscriptions or a machine written
-by hand, .cor files KSU correlations. Every answer comes with the shortest trace of events that shows it.
+by hand, .cor files KSU correlations; a .cad file with instances is a system of components. Every answer comes with the shortest
+trace of events that shows it.
 
 examples:
   tocsin check cold_room.tocsin
   tocsin check fuel.ecl
   tocsin check fuel.ecl by_hand.ecl --equal Low Hand
+  tocsin check system.cad --slice display.mode
   tocsin check *.cor --types avionics.idl --assembly avionics.cad --strict
 """
+_OF_SYSTEMS = ("slice", "states")
+_MOST_STATES = 10_000_000
 _Given = TypeVar("_Given")
 _Found = TypeVar("_Found")
 
@@ -62,6 +68,7 @@ def add_parser(subparsers: Any) -> None:
         help="how the languages that have this option are read, as in unless_tie=failure or loop_ends=success",
     )
     add_files_beside(parser)
+    _add_system_arguments(parser)
     parser.add_argument("--strict", action="store_true", help="exit with 1 if there are warnings")
     parser.add_argument("--json", action="store_true", help="give the answers as JSON")
 
@@ -69,6 +76,17 @@ def add_parser(subparsers: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the results; 1 if there are warnings and --strict is given, 2 if a file has mistakes."""
     problems: list[str] = []
+    systems = list(_each(_system_of, options.files, problems))
+    if problems:
+        print("\n\n".join(problems), file=sys.stderr)
+        return 2
+    if any(systems):
+        if not all(systems):
+            raise InputError(
+                "bad-file", "a system is checked by itself", hint="it includes what it is made of"
+            )
+        return _run_systems(options.files, [one for one in systems if one is not None], options)
+    _refuse_system_options(options)
     files = list(_each(lambda path: (path, _language(path, options)), options.files, problems))
     read = _options([own for _, own in files], options, every_file_known=not problems)
     texts = list(_each(lambda file: _parsed(*file, read[file[1].name]), files, problems))
@@ -162,3 +180,57 @@ def _print_answers(answers: Sequence[Comparison], as_json: bool) -> None:
         return
     for one in answers:
         print(one)
+
+
+# Systems of components
+
+
+def _add_system_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options that only systems have."""
+    parser.add_argument(
+        "--slice", action="append", metavar="PORT", help="of a system: list what can influence this port"
+    )
+    parser.add_argument(
+        "--states",
+        type=int,
+        metavar="N",
+        help="of a system: how many states are looked at at most (1,000,000)",
+    )
+
+
+def _system_of(path: Path) -> System | None:
+    """The system that a file describes; None if it describes none."""
+    own, _ = option_of_file(path) or (None, None)
+    if own is None or not {"is-system", "system"} <= own.parts.keys():
+        return None
+    given = Attached.of(path)
+    read: Callable[[Attached], System] = own.part("system")
+    return read(given) if own.part("is-system")(given.text) else None
+
+
+def _refuse_system_options(options: argparse.Namespace) -> None:
+    """Refuse the options of systems where there is none."""
+    for name in _OF_SYSTEMS:
+        if getattr(options, name) is not None:
+            raise InputError(
+                "bad-option", f"no file here takes --{name}", hint="it is for systems of components"
+            )
+
+
+def _run_systems(paths: Sequence[Path], systems: Sequence[System], options: argparse.Namespace) -> int:
+    """Print what is known of systems; 1 if there is a warning or something fails, and --strict is given."""
+    for name in ("equal", "contains", "option"):
+        if getattr(options, name):
+            raise InputError("bad-option", f"--{name} does not apply to systems", hint="leave it out")
+    most = 1_000_000 if options.states is None else options.states
+    if not 1 <= most <= _MOST_STATES:
+        raise InputError("bad-option", f"--states is a number from 1 to {_MOST_STATES:,}")
+    reports = [
+        report_on_system(system, path.name, slices=tuple(options.slice or ()), most=most)
+        for path, system in zip(paths, systems, strict=True)
+    ]
+    if options.json:
+        print(json.dumps({"systems": [one.to_dict() for one in reports]}, indent=2, ensure_ascii=False))
+    else:
+        print("\n\n".join(map(str, reports)), end="\n\n")
+    return 1 if options.strict and not all(one.well for one in reports) else 0

@@ -60,7 +60,9 @@ def add_parser(subparsers: Any) -> None:
         metavar="FILE",
         help="pipeline files, or others with [event.NAME] and [set] tables, to check the pattern against",
     )
-    parser.add_argument("--code", type=Path, metavar="FILE", help="write ECL as a Python module of its own")
+    parser.add_argument(
+        "--code", type=Path, metavar="FILE", help="write what sends events as a program of its own: .py or .c"
+    )
     add_files_beside(parser)
     add_event_file(
         parser, required=False, what="events, to show by which route they would be read; nothing is detected"
@@ -87,7 +89,9 @@ def run(options: argparse.Namespace) -> int:
         if options.svg is not None:
             drawing = draw((_title(explanation, one.name), one) for one in explanation.diagrams)
         if options.code is not None:
-            code = own.on("code")(own.read(given.text, chosen), f"Subscriptions of {own.title}")
+            code = own.on("code")(
+                own.read(given.text, chosen), f"Subscriptions of {own.title}", options.code.suffix
+            )
         if options.file is not None:
             explanation = explanation.with_route(_route(given, options))
     _print(explanation, options)

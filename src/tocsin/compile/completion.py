@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from tocsin.algebra.completion.check import check
 from tocsin.algebra.completion.expression import Program
-from tocsin.analysis import findings
+from tocsin.analysis import findings, refuse_endless
 from tocsin.automata.completion.draft import ecl_drafts
 from tocsin.compile.family import Family, KnownEvents, NamedText, Sending, parsed
 from tocsin.errors import PatternError, PatternErrors
@@ -19,6 +19,8 @@ def read(texts: Sequence[NamedText], known: KnownEvents) -> list[Sending]:
     If the attributes are known, the programs may name no others.
     """
     programs: dict[str, Program] = {text.name: parsed(text) for text in texts}
+    for program in programs.values():
+        refuse_endless(program)
     if known.kinds is not None:
         errors = [error for program in programs.values() for error in check(program, known.kinds)]
         if errors:

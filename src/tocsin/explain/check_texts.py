@@ -27,7 +27,7 @@ def parse_to_check(
     refuse_unused(own, catalog=catalog)
     checks, chosen = checks_of(own), own.options_of(options)
     with located(file):
-        value = checks.parse(own, text, chosen, Context(catalog, None, name))
+        value = own.read(text, chosen, Context(catalog, None, name))
         found = ParsedText(own, value, chosen, catalog, name, file)
         checks.named(found)  # refuses what no question can be asked about
     return found

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from tocsin.explain.check_report import Asked, CheckReport, Comparison
 from tocsin.explain.parsed_text import ParsedText
-from tocsin.languages.language import Context, Language
 
 
 class Linked(NamedTuple):
@@ -31,12 +30,10 @@ class FamilyChecks:
         report: what can be known of a text before it runs.
         named: what of a text can be compared with others; each has a `name`.
         compare: for each question that may be asked of two of these, the function that answers it.
-        parse: `(language, text, options, context) -> value`; by default the parser of the language.
         link: the texts of a family with what they need of each other.
     """
 
     report: Callable[[ParsedText], CheckReport]
     named: Callable[[ParsedText], Sequence[Any]]
     compare: Mapping[Asked, Callable[[Any, Any], Comparison]] = field(default_factory=dict)
-    parse: Callable[[Language, str, Any, Context], Any] = Language.read
     link: Callable[[Sequence[ParsedText]], Linked] = unlinked

@@ -50,14 +50,13 @@ ECL = Language(
     title="ECL",
     family="completion",
     parse="tocsin.languages.ecl:read",
-    show="tocsin.languages.ecl:show_program",
+    show="tocsin.languages.ecl:write",
     endings=(".ecl",),
     called="an ECL program",
     sends=True,
     selects=False,
     parts=MappingProxyType(
         {
-            "is-machine": "tocsin.languages.ecl.machine_text:is_machine",
             "machine": "tocsin.languages.ecl:parse_machine",
             "show-filter": "tocsin.languages.ecl:show_filter",
             "show-machine": "tocsin.languages.ecl:show_machine",
@@ -81,11 +80,13 @@ KSU = Language(
             "assembly": "tocsin.languages.ksu:parse_assembly",
             "filter": "tocsin.languages.ksu:parse_filter",
             "idl": "tocsin.languages.ksu:parse_idl",
+            "is-system": "tocsin.languages.ksu.system:is_system",
             "labelexpr": "tocsin.languages.ksu:parse_guard",
             "show-branch": "tocsin.languages.ksu.printer:show_expression",
             "show-case": "tocsin.languages.ksu.printer:show_case_body",
             "show-filter": "tocsin.languages.ksu:show_filter",
             "show-statement": "tocsin.languages.ksu.printer:show_statement",
+            "system": "tocsin.languages.ksu.system:read_system",
         }
     ),
 )

@@ -92,7 +92,8 @@ class Language:
         parts: parsers and printers of pieces of a text, by name, for those who need them (`part`).
         compile, explain, check, code, cases, why: its parts in the layers above; by default those of its family.
             `explain` is `(ParsedText) -> Explanation` and `check` a `FamilyChecks`, both of `tocsin.explain`; `code` is
-            `(value, title) -> text` and gives a program of its own; `why` is `(Asked) -> Answer` of `tocsin.why_not`.
+            `(value, title, ending) -> text` and gives a program of its own, for a file with this ending; `why` is
+            `(Asked) -> Answer` of `tocsin.why_not`.
     """
 
     name: str

@@ -22,6 +22,7 @@ from tocsin.algebra.pairs.expression import (
     At,
     Composition,
     Conjunction,
+    Disjunction,
     Every,
     Expression,
     Framed,
@@ -37,6 +38,7 @@ from tocsin.algebra.pairs.expression import Sequence as Ordered
 from tocsin.algebra.pairs.groups import Traits, operator_of
 from tocsin.algebra.pairs.notation import show
 from tocsin.algebra.pairs.parameters import Consumption, Coupling, Detection, Evaluation, Mode, Views
+from tocsin.algebra.pairs.semantics import guards_of
 from tocsin.errors import PatternError
 from tocsin.translate.kinds import Kind, Loss, Lost, together
 from tocsin.translate.parameters import Chosen, choose
@@ -60,6 +62,7 @@ class Wish:
         alone: nothing outside the expression can take what it deletes.
         beside: it is an operand of something that is kept back, which shares its history.
         whole: what is around it looks at the events in it one by one, so only primitive events are installed.
+        asked: it is not awaited, but asked for when the rest occurs, so its absences are kept back.
     """
 
     traits: Traits
@@ -70,6 +73,7 @@ class Wish:
     alone: bool = True
     beside: bool = False
     whole: bool = False
+    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +125,7 @@ def _part(expression: Expression, wish: Wish) -> Part:
         return Part(
             Kind.TRANSFERRING, expression, ()
         )  # the clock of the subscriber knows it without a notification
-    kept = wish.whole or (wish.beside and _consumes(expression))
+    kept = wish.whole or wish.asked or (wish.beside and _consumes(expression))
     found = None if kept else _by_rule(expression, wish)
     return _kept_back(expression, replace(wish, exact=True)) if found is None else found
 
@@ -306,7 +310,13 @@ def _kept_back(expression: Expression, wish: Wish) -> Part:
         beside=wish.beside or len(parts(expression)) > 1,
         whole=wish.whole or not (operator_of(expression) or isinstance(expression, After | Every)),
     )
-    below = {part: _part(part, inside) for part in dict.fromkeys(parts(expression))}
+    if isinstance(expression, Conjunction | Disjunction) and wish.asked:
+        asked = set(parts(expression))
+    else:
+        asked = set(guards_of(expression)) if isinstance(expression, Composition) else set()
+    below = {
+        part: _part(part, replace(inside, asked=part in asked)) for part in dict.fromkeys(parts(expression))
+    }
     profiles = tuple(dict.fromkeys(profile for part in below.values() for profile in part.profiles))
     losses = [
         Loss(Lost.COMPOSITION, expression, True),

@@ -21,6 +21,7 @@ from tocsin.algebra.pairs.expression import (
     Selection,
     Simultaneity,
     primitives,
+    with_timeframes,
 )
 from tocsin.algebra.pairs.expression import Sequence as Ordered
 from tocsin.algebra.pairs.observation import Instance, compose
@@ -35,10 +36,15 @@ def returned(step: Step, notification: Instance) -> Instance | None:
 
     It is None as well if the notification is of something else, as one operand of a disjunction is not the other.
     """
+    return _returned(step, with_timeframes(step.target), notification)
+
+
+def _returned(step: Step, installed: Expression, notification: Instance) -> Instance | None:
+    """The same, of a step inside what is installed: its negations have the timeframes around them."""
     if step.rule is None or step.source == step.target:
         return notification if _can_be_of(step.source, notification) else None
     operands = dict(step.operands)
-    found = _parts(step.rule.target, step.target, notification, operands)
+    found = _parts(step.rule.target, installed, notification, operands)
     if found is None:
         return None
     return _as_source(step, found, notification)
@@ -59,7 +65,7 @@ def _parts(
     """What stands for the variables of a template, in its order; None if the notification is not of it."""
     match template, installed:
         case (Primitive(), _):
-            instance = returned(operands[template], notification)
+            instance = _returned(operands[template], installed, notification)
             return None if instance is None else ((template, instance),)
         case (Negation(), _):
             return ()  # an absence takes part in nothing

@@ -6,6 +6,7 @@ then with an operator less, down to its primitive events.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,7 @@ from tocsin.algebra.pairs.groups import Traits, group_of
 from tocsin.algebra.pairs.notation import show
 from tocsin.algebra.pairs.profile import Profile
 from tocsin.errors import InputError, PatternError, PatternErrors
+from tocsin.events import format_duration
 from tocsin.languages.language import Language
 from tocsin.languages.registry import language as language_named
 from tocsin.translate.derive import Wish, derive, unchanged
@@ -22,6 +24,8 @@ from tocsin.translate.kinds import Kind
 from tocsin.translate.offers import offers
 from tocsin.translate.translation import Translation
 from tocsin.translate.writing import Writer, manners
+
+_TIMEFRAME = re.compile(r"(?<=\))_(\d+)(?![\w.])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,11 @@ class Translated:
         return self.translation.kind
 
     @property
+    def post_filter(self) -> str:
+        """The post-filter, with its timeframes as durations; empty if there is none."""
+        return in_words(self.translation.post_filter)
+
+    @property
     def text(self) -> str:
         """The only profile; an `InputError` if there are several."""
         if len(self.profiles) != 1:
@@ -58,15 +67,15 @@ class Translated:
             "profiles": list(self.profiles),
             "kind": found.kind.value,
             "claimed": found.claimed,
-            "post_filter": found.post_filter or None,
+            "post_filter": self.post_filter or None,
             "lost": [
-                {"what": loss.what.value, "of": show(loss.of), "recovered": loss.recovered}
+                {"what": loss.what.value, "of": in_words(show(loss.of)), "recovered": loss.recovered}
                 for loss in found.losses
             ],
             "rules": [
                 {
                     "rule": used.rule,
-                    "of": show(used.of),
+                    "of": in_words(show(used.of)),
                     "kind": used.kind.value,
                     "claimed": used.claimed or None,
                 }
@@ -79,10 +88,19 @@ class Translated:
         found = self.translation
         kind = f"{found.kind.value}, as the paper claims" if found.claimed else found.kind.value
         lines = [*self.profiles, f"  kind: {kind}"]
-        lines += [f"  post-filter: {found.post_filter}"] if found.filters else []
-        lines += [f"  lost: {loss}" for loss in found.losses]
-        lines += [f"  rule: {used}" for used in found.rules]
+        lines += [f"  post-filter: {self.post_filter}"] if found.filters else []
+        lines += [f"  lost: {in_words(str(loss))}" for loss in found.losses]
+        lines += [f"  rule: {in_words(str(used))}" for used in found.rules]
         return "\n".join(lines)
+
+
+def in_words(text: str) -> str:
+    """An expression with its timeframes, which are microseconds, as durations.
+
+    >>> in_words("(a ; !(b)_1500000)_60000000")
+    '(a ; !(b)_1500ms)_1min'
+    """
+    return _TIMEFRAME.sub(lambda found: f"_{format_duration(int(found[1]))}", text)
 
 
 def translate(
@@ -108,7 +126,7 @@ def translate(
     wish = Wish(offers(written_in), exact, parameters, timeframe=INFINITE if timeframe is None else timeframe)
     if read_in == written_in:
         same = unchanged(profile.expression)
-        return Translated(written_in, (written_in.text_of(profile),), show(same.source), same)
+        return Translated(written_in, (written_in.text_of(profile),), in_words(show(same.source)), same)
     return _translated(profile, written_in, wish)
 
 
@@ -152,23 +170,26 @@ def _translated(profile: Profile, target: Language, wish: Wish) -> Translated:
                 refused = refused or problem.errors[0]
             except PatternError as problem:
                 refused = refused or problem
-        if found:
-            return best_first(found)[0]
+        if found:  # what is detected at the provider comes before what is kept back
+            return min(best_first(found), key=lambda one: not one.translation.passes_on)
     assert refused is not None
     raise _with_the_nearest(refused, profile, target, wish)
 
 
 def _with_the_nearest(refused: PatternError, profile: Profile, target: Language, wish: Wish) -> PatternError:
     """The error with the nearest thing that can be said, in the target language."""
-    if wish.exact:
-        return refused
-    try:
-        found = _translated(profile, target, replace(wish, exact=True))
-    except PatternError:
-        return refused
-    texts = " and ".join(repr(text) for text in found.profiles)
-    hint = f"the nearest is {texts} with the post-filter {found.translation.post_filter}: ask for an exact translation"
-    return PatternError("no-rule", refused.message, refused.span, hint)
+    hint = refused.hint
+    if not wish.exact:
+        try:
+            found = _translated(profile, target, replace(wish, exact=True))
+        except PatternError:
+            pass  # there is nothing nearer than what the refusal says
+        else:
+            texts = " and ".join(repr(text) for text in found.profiles)
+            hint = f"the nearest is {texts} with the post-filter {found.post_filter}: ask for an exact translation"
+    return PatternError(
+        "no-rule", in_words(refused.message), refused.span, None if hint is None else in_words(hint)
+    )
 
 
 def _written(profile: Profile, writer: Writer, wish: Wish) -> Translated:
@@ -178,7 +199,7 @@ def _written(profile: Profile, writer: Writer, wish: Wish) -> Translated:
         writer.text(Profile(profile.name if number == 0 else f"{profile.name}_{number + 1}", one.installed))
         for number, one in enumerate(found.profiles)
     )
-    return Translated(writer.own, texts, show(found.source), found)
+    return Translated(writer.own, texts, in_words(show(found.source)), found)
 
 
 def _less_and_less(traits: Traits) -> Iterator[Traits]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tocsin.algebra.pairs.expression import Expression, Primitive
 from tocsin.algebra.pairs.notation import show
@@ -85,7 +85,6 @@ class Translation:
     detects: Expression
     losses: tuple[Loss, ...] = ()
     rules: tuple[Used, ...] = ()
-    notes: tuple[str, ...] = field(default=())
 
     @property
     def target(self) -> Expression | None:

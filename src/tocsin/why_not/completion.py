@@ -17,6 +17,7 @@ from tocsin.algebra.completion.expression import (
     DoUnless,
     Expression,
     Fail,
+    Handwritten,
     Interpretation,
     Loop,
     Modes,
@@ -32,11 +33,9 @@ from tocsin.algebra.completion.expression import (
     Sequential,
 )
 from tocsin.algebra.completion.fields import Fields, fields_of
-from tocsin.algebra.completion.machine import Machine
-from tocsin.algebra.completion.machine_semantics import react, settle
-from tocsin.algebra.completion.machine_semantics import status as machine_status
 from tocsin.algebra.completion.output import Output
-from tocsin.algebra.completion.semantics import State, Status
+from tocsin.algebra.completion.run import Status
+from tocsin.algebra.completion.semantics import State
 from tocsin.algebra.predicate import Filter
 from tocsin.events import Event
 from tocsin.explain.completion.wording import printers_of
@@ -47,7 +46,7 @@ Show = Callable[[Filter], str]
 
 @dataclass
 class _Run:
-    """An expression or machine as it runs: its state, what it awaits there, and the attempt that is under way."""
+    """An expression as it runs: its state, what it awaits there, and the attempt that is under way."""
 
     name: str
     fresh: Callable[[], bool]  # whether it stands at a beginning
@@ -93,21 +92,18 @@ class _Run:
 
 
 def account_for(asked: Asked) -> Answer:
-    """The attempts of all subscriptions of a program, or of a machine that was written by hand."""
+    """The attempts of all subscriptions of a program."""
     printers = printers_of(asked.language)
 
     def sent(outputs: Sequence[Output]) -> tuple[str, ...]:
         return tuple(printers.output(output) for output in outputs)
 
     value = asked.value
-    if isinstance(value, Machine):
-        runs = [_machine(value, printers.filter, sent)]
-    else:
-        assert isinstance(value, Program)
-        runs = [
-            _expression(one.name or asked.name, one.expression, value.interpretation, printers.filter, sent)
-            for one in value.subscriptions
-        ]
+    assert isinstance(value, Program)
+    runs = [
+        _expression(one.name or asked.name, one.expression, value.interpretation, printers.filter, sent)
+        for one in value.subscriptions
+    ]
     begins = tuple(dict.fromkeys(name for run in runs for name in run.awaited()))
     for event in asked.events:
         for run in runs:
@@ -143,23 +139,6 @@ def _expression(
     )
 
 
-def _machine(machine: Machine, show: Show, sent: Callable[[Sequence[Output]], tuple[str, ...]]) -> _Run:
-    states = first = settle(machine, machine.initial).states
-
-    def step(event: Fields) -> tuple[bool, tuple[str, ...], Status]:
-        nonlocal states
-        reaction = react(machine, states, event)
-        moved = reaction.fired != ((),) and any(reaction.fired)
-        states = reaction.states
-        return moved, sent([emit.output for emit in reaction.outputs]), machine_status(machine, states)
-
-    def awaited() -> tuple[str, ...]:
-        ready = [t for t in machine.transitions if all(some & states for some in t.enable)]
-        return tuple(dict.fromkeys(show(t.input) for t in ready if t.input is not None))
-
-    return _Run(machine.name, lambda: states == first, awaited, step)
-
-
 def _is_fresh(expression: Expression, state: State) -> bool:
     """Whether an expression is at its start, or at the start of another round of a repetition."""
     if isinstance(state, Status):
@@ -182,6 +161,9 @@ def _awaited(expression: Expression, state: State) -> Iterator[Filter]:
             yield from _awaited(body, state)
         case Predicate(filter):
             yield filter
+        case Handwritten(machine):
+            ready = [t for t in machine.transitions if all(some & state.active for some in t.enable)]
+            yield from (t.input for t in ready if t.input is not None)
         case Accumulate(parts) | Select(parts) | SelectStar(parts) | Parallel(parts):
             for part, own in zip(parts, state.parts, strict=True):
                 yield from _awaited(part, own)

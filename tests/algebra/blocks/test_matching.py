@@ -78,3 +78,19 @@ def test_ways_are_bounded() -> None:
     with pytest.raises(LimitError, match="too-many-results"):
         _found("<a> <b>$x</> <b>$y</> </>", text)
     assert MAX_FOUND == 100 * 100
+
+
+def test_parts_that_never_join_are_not_tried_for_ever() -> None:
+    same = " ".join("<b>$x</>" for _ in range(8))
+    other = "".join(f"<b>{number}</b>" for number in range(300))
+    found = _found(f"<a> {same} </>", f"<a>{other}</a>")
+    assert [way["x"] for way in found] == [str(number) for number in range(300)]
+    with pytest.raises(LimitError, match="too-many-results"):
+        _found("<a> <b>$x</> <b>$x</> </>", f"<a>{other * 4}</a>")
+
+
+def test_repetitions_in_each_other_cost_no_more() -> None:
+    path = "a"
+    for _ in range(40):
+        path = f"({path}|b)*"
+    assert _found(f"<{path}.c>$x</>", "<a><b><a><c>1</c></a></b></a>") == [{"x": "1"}]

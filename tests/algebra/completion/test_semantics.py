@@ -7,7 +7,8 @@ import pytest
 from tocsin.algebra.completion.expression import Interpretation, Program, filters, walk
 from tocsin.algebra.completion.fields import fields_of, holds
 from tocsin.algebra.completion.output import Emitted
-from tocsin.algebra.completion.semantics import Progress, Status, feed, matters, run, start
+from tocsin.algebra.completion.run import Status
+from tocsin.algebra.completion.semantics import Progress, feed, matters, run, start
 from tocsin.errors import InputError
 from tocsin.events import Event, Interval
 from tocsin.languages.ecl import parse

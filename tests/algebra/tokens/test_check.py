@@ -108,6 +108,7 @@ def test_what_is_right(text: str) -> None:
         # No variable reaches into ||.
         ("[A(x = $v)]([B(x > $v)] || [A])", [("unbound-variable", "$v")]),
         # Timers.
+        ("['#1'];[B]", [("bad-name", "'#1'")]),
         ("[T1]([A], [B])_{T1=1s}", [("timer-out-of-reach", "T1")]),
         ("([T1], [B])_{T1=1s}", [("timer-out-of-reach", "T1")]),
         ("([A], [T1] || [B])_{T1=1s}", [("timer-out-of-reach", "T1")]),

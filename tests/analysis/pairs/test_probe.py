@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,14 @@ from tocsin.algebra.pairs.observation import Observation
 from tocsin.algebra.pairs.online.evaluate import evaluate
 from tocsin.algebra.pairs.operators import disjunction
 from tocsin.algebra.pairs.parameters import LAST, Detection, Mode, Views
+from tocsin.algebra.pairs.profile import Profile
 from tocsin.analysis.pairs import Command, Detector, Probe, Setting, distinguishing, probe, probing_profiles
 from tocsin.analysis.pairs.detectors import Refused
 from tocsin.analysis.pairs.settings import expected, settings
 from tocsin.errors import InputError
 from tocsin.events import Event, Interval
+from tocsin.languages.language import Context, Language
+from tocsin.languages.registry import language
 
 Events = Sequence[Mapping[str, Any]]
 A, B = Primitive("a"), Primitive("b")
@@ -176,6 +180,25 @@ def test_profiles_are_written_in_a_language() -> None:
     assert probing_profiles(language_of("none", Traits.of())) == {}
 
 
+class _Description:
+    operators = (
+        {"name": "sequence", "syntax": "<a:event> ; <b>"},
+        {"name": "conjunction", "syntax": "<a> , <b>"},
+        {"name": "disjunction", "syntax": "<a> | <c>"},
+    )
+
+
+def test_profiles_are_written_as_a_description_says() -> None:
+    described = replace(ALGEBRA, parse=in_parentheses, parts={"description": _Description})
+    assert probing_profiles(described) == {"sequence": "(a ; b)", "conjunction": "(a , b)"}
+
+
+def in_parentheses(text: str, options: object, context: Context) -> Profile:
+    if not text.startswith("("):
+        return Profile("", A)  # what comes after a is taken for an action
+    return Profile("", read_algebra(text))
+
+
 COMMAND = """
 import json, sys
 for line in sys.stdin:
@@ -225,3 +248,64 @@ def test_a_command_that_does_not_answer(code: str, message: str) -> None:
 def test_a_command_that_does_not_exist() -> None:
     with pytest.raises(InputError, match="cannot be started"):
         Command(["/no/such/detector"])
+
+
+# --- the surveyed languages ---------------------------------------------------------------------------------
+
+SECOND = 1_000_000
+# What the survey says of their sequences, or of their conjunctions if they have none.
+KNOWN = {
+    "active-house": "first, delete",
+    "cobea": "all, keep",
+    "compas": "all, keep",
+    "conquer": "all, keep",
+    "eve": "first, delete & reapply",
+    "facility-management": "all, keep",
+    "gem": "first, delete",
+    "opencq": "all, keep",
+    "plan": "first, delete",
+    "ready": "all, keep",
+    "rebeca": "first, delete & reapply",
+    "samos": "first, delete & reapply",
+    "siena": "first, delete",
+    "snoop": "last, keep",
+    "yeast": "first, delete, once",
+}
+PRIMITIVE_ONLY = ["corba-ns", "elvin", "hermes", "keryx", "salamander"]
+
+
+def emulated(own: Language) -> Detector:
+    """A detector that reads profiles of a language, and knows nothing of the operator that it is asked about."""
+
+    def detector(profile: str, events: Events) -> list[list[str]]:
+        seen = [
+            Event(
+                e["id"],
+                frozenset({e["type"]}),
+                Interval(e["time"] * SECOND, e["time"] * SECOND),
+                {"workflow": "one", "created": e["time"] * SECOND},
+            )
+            for e in events
+        ]
+        found = evaluate(own.read(profile).expression, Observation.of(seen))
+        return [[str(leaf.id) for leaf in i.leaves() if leaf.event is not None] for i in found]
+
+    return detector
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "words"), KNOWN.items(), ids=list(KNOWN))
+def test_a_surveyed_language_is_found_out(name: str, words: str) -> None:
+    own = language(name)
+    profiles = probing_profiles(own)
+    operator = "sequence" if "sequence" in profiles else "conjunction"
+    found = probe(emulated(own), {operator: profiles[operator]}).of(operator)
+    assert words in [one.words for one in found.explained_by]
+    assert found.window == (720 if name == "gem" else None)
+
+
+@pytest.mark.parametrize("name", PRIMITIVE_ONLY)
+def test_the_others_have_primitive_events_only(name: str) -> None:
+    own = language(name)
+    assert probing_profiles(own) == {}
+    assert probe(emulated(own), probing_profiles(own)).primitive_only

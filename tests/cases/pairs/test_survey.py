@@ -42,7 +42,7 @@ def test_every_operator_and_context_has_a_worked_case() -> None:
     for name in built_in_names():
         own = description(name)
         worked = [case for case in WORKED if case["language"] == name]
-        assert {str(one["name"]) for one in own.operators} <= {case.get("operator") for case in worked}
+        assert {str(one["name"]) for one in own.operators} <= {case.get("note") for case in worked}
         assert worked
         for option in own.options:
             if option.name in ("context", "consumption"):

@@ -13,6 +13,7 @@ from tocsin.algebra.blocks.matching import (
     found_in,
     found_with,
     joined,
+    pairs,
     too_many_results,
 )
 from tocsin.algebra.blocks.query import (
@@ -134,9 +135,7 @@ class Evaluation:
 
 def _extended(rows: Sequence[Row], more: Sequence[Row]) -> list[Row]:
     """Every row with every further one that it joins."""
-    if len(rows) * len(more) > MAX_FOUND * 100:
-        raise too_many_results()
-    found = [together for row in rows for one in more if (together := joined((row, one))) is not None]
+    found = [together for two in pairs(rows, more) if (together := joined(two)) is not None]
     if len(found) > MAX_FOUND:
         raise too_many_results()
     return list(found)

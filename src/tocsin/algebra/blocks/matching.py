@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tocsin.algebra.blocks.conditions import Predicate, holds
 from tocsin.algebra.blocks.paths import TagVariable, reached
@@ -15,6 +15,9 @@ from tocsin.algebra.blocks.query import Attribute, Pattern, Text, Variable
 from tocsin.errors import LimitError
 from tocsin.runtime.xml_tree import Content, Element, elements, written
 
+A = TypeVar("A")
+B = TypeVar("B")
+MAX_PAIRS = 1_000_000  # that are tried to join them
 MAX_FOUND = 10_000  # ways in which one pattern matches one document, and rows of one detection
 
 
@@ -66,10 +69,28 @@ def found_at(pattern: Pattern, element: Element) -> Iterator[Found]:
             inner.append(list(_found(part, [element])))
             if not inner[-1]:
                 return
-    for combination in product([own], *inner):
-        values = joined(one.values for one in combination)
-        if values is not None:
-            yield Found(tuple(place for one in combination for place in one.places), values)
+    yield from combined(own, inner)
+
+
+def combined(own: Found, inner: Iterable[Sequence[Found]]) -> list[Found]:
+    """The ways of an element with those of its parts, the first outermost, where each variable has one value."""
+    rows = [own]
+    for ways in inner:
+        rows = [
+            Found(row.places + way.places, values)
+            for row, way in pairs(rows, ways)
+            if (values := joined((row.values, way.values))) is not None
+        ]
+        if len(rows) > MAX_FOUND:
+            raise too_many_results()
+    return rows
+
+
+def pairs(rows: Sequence[A], more: Sequence[B]) -> Iterator[tuple[A, B]]:
+    """Every pair of two lists, the first outermost; refused if there are so many that to try them would take minutes."""
+    if len(rows) * len(more) > MAX_PAIRS:
+        raise too_many_results()
+    return product(rows, more)
 
 
 def _own(pattern: Pattern, element: Element) -> Found | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal as OneOf
 from typing import assert_never
 
@@ -66,44 +66,65 @@ def reached(tag: Tag, start: Element) -> list[Element]:
     """
     if isinstance(tag, TagVariable):
         return _children(start)
-    found = {element.at: element for element in _steps(tag, [start])}
+    steps = _steps(tag)
+    found: dict[int, Element] = {}
+    known = {(0, start.at)}
+    waiting = [(0, start)]
+    while waiting:
+        state, element = waiting.pop()
+        if state == _END:
+            found[element.at] = element
+            continue
+        name, after = steps[state]
+        # Without a name the move takes no step down.
+        elements = [element] if name is None else [c for c in _children(element) if name in (c.name, _ANY)]
+        for one in elements:
+            for other in after:
+                if (other, one.at) not in known:
+                    known.add((other, one.at))
+                    waiting.append((other, one))
     return [found[at] for at in sorted(found)]
 
 
-def _steps(path: Path, starts: Iterable[Element]) -> list[Element]:
+_END = -1  # the state in which a path has been walked
+_ANY = ""  # a name that stands for all
+_Steps = dict[int, tuple[str | None, tuple[int, ...]]]
+
+
+@lru_cache(maxsize=1_000)
+def _steps(path: Path) -> _Steps:
+    """A path as states, of which 0 is the first: the name of the child to step to, and the states after it.
+
+    So a path costs one look at each element for each of its parts, however its repetitions lie in each other.
+    """
+    steps: _Steps = {0: (None, ())}
+    steps[0] = None, (_state(path, _END, steps),)
+    return steps
+
+
+def _state(path: Path, after: int, steps: _Steps) -> int:
+    """The first state of a path that is followed by a state."""
+    own = len(steps)
     match path:
         case Name(name):
-            return [child for start in starts for child in _children(start) if child.name == name]
+            steps[own] = name, (after,)
         case AnyName():
-            return [child for start in starts for child in _children(start)]
+            steps[own] = _ANY, (after,)
         case Chain(parts):
-            found = list(starts)
-            for part in parts:
-                found = _distinct(_steps(part, found))
-            return found
+            for part in reversed(parts):
+                after = _state(part, after, steps)
+            return after
         case Either(parts):
-            starts = list(starts)
-            return _distinct([element for part in parts for element in _steps(part, starts)])
+            steps[own] = None, ()
+            steps[own] = None, tuple(_state(part, after, steps) for part in parts)
         case Repeated(part, times):
-            starts = list(starts)
-            if times == "?":
-                return _distinct([*starts, *_steps(part, starts)])
-            return _closure(part, starts if times == "*" else _distinct(_steps(part, starts)))
+            steps[own] = None, ()
+            inner = _state(part, after if times == "?" else own, steps)
+            steps[own] = None, (inner, after)
+            return inner if times == "+" else own
         case _:
             assert_never(path)
-
-
-def _closure(part: Path, starts: list[Element]) -> list[Element]:
-    known = {element.at: element for element in starts}
-    new = starts
-    while new:
-        new = [element for element in _distinct(_steps(part, new)) if element.at not in known]
-        known |= {element.at: element for element in new}
-    return list(known.values())
-
-
-def _distinct(elements: list[Element]) -> list[Element]:
-    return list({element.at: element for element in elements}.values())
+    return own
 
 
 def _children(element: Element) -> list[Element]:

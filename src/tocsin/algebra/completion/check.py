@@ -12,9 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from tocsin.algebra.completion.expression import Expression, Modes, Predicate, Program, Push, walk
-from tocsin.algebra.completion.output import FieldOf, Make
-from tocsin.algebra.predicate import Filter, comparisons
+from tocsin.algebra.completion.expression import (
+    Expression,
+    Handwritten,
+    Modes,
+    Predicate,
+    Program,
+    Push,
+    walk,
+)
+from tocsin.algebra.completion.output import FieldOf, Make, Output
+from tocsin.algebra.predicate import Attribute, Filter, comparisons
 from tocsin.errors import PatternError, Span, did_you_mean
 
 ALWAYS_THERE = ("source", "timestamp", "type")
@@ -42,12 +50,24 @@ def _named(expression: Expression) -> Iterator[tuple[str, Span | None]]:
             case Modes(modes):
                 for mode in modes:
                     yield from _asked(mode.guard)
-            case Push(Make(_, fields)):
-                yield from ((source.name, source.span) for _, source in fields if isinstance(source, FieldOf))
+            case Push(output):
+                yield from _taken(output)
+            case Handwritten(machine):
+                for transition in machine.transitions:
+                    yield from () if transition.input is None else _asked(transition.input)
+                    for emit in transition.outputs:
+                        yield from _taken(emit.output)
             case _:
                 pass
+
+
+def _taken(output: Output) -> Iterator[tuple[str, Span | None]]:
+    fields = output.fields if isinstance(output, Make) else ()
+    yield from ((source.name, source.span) for _, source in fields if isinstance(source, FieldOf))
 
 
 def _asked(filter: Filter) -> Iterator[tuple[str, Span | None]]:
     for comparison in comparisons(filter):
         yield comparison.left.name, comparison.left.span or comparison.span
+        if isinstance(comparison.right, Attribute):
+            yield comparison.right.name, comparison.right.span or comparison.span

@@ -9,6 +9,7 @@
 | repeat, persist, loop                     | `Repeat`, `Persist`, `Loop`       |
 | parallel {φ1, …}                          | `Parallel`                        |
 | in (p1) do {φ1} in (p2) do {φ2} …         | `Modes`                           |
+| a correlation machine (Definition 3)      | `Handwritten`                     |
 
 Their meaning is defined in `semantics`, their syntax in `languages.ecl`.
 """
@@ -20,6 +21,7 @@ from dataclasses import dataclass, field, fields
 from typing import Literal as OneOf
 from typing import assert_never, get_args
 
+from tocsin.algebra.completion.machine import Machine
 from tocsin.algebra.completion.output import Output
 from tocsin.algebra.predicate import And, Filter, Not, Or
 from tocsin.errors import InputError, Span, did_you_mean
@@ -167,6 +169,14 @@ class Named:
     span: Span | None = _span()
 
 
+@dataclass(frozen=True, slots=True)
+class Handwritten:
+    """A correlation machine in place of an expression; it completes when one of its final states is active."""
+
+    machine: Machine
+    span: Span | None = _span()
+
+
 Expression = (
     Predicate
     | Accumulate
@@ -182,6 +192,7 @@ Expression = (
     | Persist
     | Loop
     | Named
+    | Handwritten
 )
 
 
@@ -254,7 +265,7 @@ class Program:
 def children(expression: Expression) -> tuple[Expression, ...]:
     """The expressions directly inside an expression, in textual order."""
     match expression:
-        case Predicate():
+        case Predicate() | Handwritten():
             return ()
         case Accumulate(parts) | Select(parts) | SelectStar(parts) | Sequential(parts) | Parallel(parts):
             return parts
@@ -285,6 +296,19 @@ def filters(expression: Expression) -> tuple[Filter, ...]:
             found[node.filter] = None
         elif isinstance(node, Modes):
             found.update(dict.fromkeys(mode.guard for mode in node.modes))
+        elif isinstance(node, Handwritten):
+            found.update(dict.fromkeys(node.machine.filters))
+    return tuple(found)
+
+
+def outputs(expression: Expression) -> tuple[Output, ...]:
+    """Everything that an expression pushes, in textual order."""
+    found: list[Output] = []
+    for node in walk(expression):
+        if isinstance(node, Push):
+            found.append(node.output)
+        elif isinstance(node, Handwritten):
+            found += (emit.output for transition in node.machine.transitions for emit in transition.outputs)
     return tuple(found)
 
 

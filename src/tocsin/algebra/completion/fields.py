@@ -1,6 +1,7 @@
 """The fields of an event as one mapping, and predicates over them with two truth values.
 
-A comparison with an absent field does not hold, `!=` included, so the negation of one does.
+A field compares with a constant or with another field. A comparison with an absent field does not hold, `!=` included, so the
+negation of one does.
 
 >>> small = Compare(Attribute("altitude"), Relation.LT, Literal(500))
 >>> holds(small, {"type": "DATA"}), holds(Not(small), {"type": "DATA"})
@@ -36,6 +37,8 @@ def holds(filter: Filter, fields: Fields) -> bool:
     match filter:
         case Compare(Attribute(name), relation, Literal(value)):
             return _compare(fields.get(name), relation, value)
+        case Compare(Attribute(name), relation, Attribute(other)):
+            return _compare_fields(fields.get(name), relation, fields.get(other))
         case And(parts):
             return all(holds(part, fields) for part in parts)
         case Or(parts):
@@ -46,6 +49,12 @@ def holds(filter: Filter, fields: Fields) -> bool:
             raise TypeError(f"{filter} compares with other events; it cannot be asked of one")
         case _:
             assert_never(filter)
+
+
+def _compare_fields(left: Field, relation: Relation, right: Field) -> bool:
+    if isinstance(left, frozenset) or isinstance(right, frozenset):
+        raise TypeError("an event has several types, so its type compares with a constant only")
+    return compare(left, relation, right) is True
 
 
 def _compare(field: Field, relation: Relation, value: Value) -> bool:

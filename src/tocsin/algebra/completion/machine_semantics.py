@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from tocsin.algebra.completion.fields import Fields, holds
 from tocsin.algebra.completion.machine import Machine, Transition, above
 from tocsin.algebra.completion.output import Emit, value_of
-from tocsin.algebra.completion.semantics import Run, Status
+from tocsin.algebra.completion.run import Run, Status
 from tocsin.errors import PatternError
 
 

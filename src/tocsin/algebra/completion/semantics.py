@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import assert_never
 
 from tocsin.algebra.completion.expression import (
@@ -27,6 +26,7 @@ from tocsin.algebra.completion.expression import (
     DoUnless,
     Expression,
     Fail,
+    Handwritten,
     Interpretation,
     Loop,
     Modes,
@@ -41,35 +41,26 @@ from tocsin.algebra.completion.expression import (
     Sequential,
 )
 from tocsin.algebra.completion.fields import Fields, holds
-from tocsin.algebra.completion.output import Emitted, Output, value_of
-
-
-class Status(StrEnum):
-    """Whether an expression has completed, and how."""
-
-    RUNNING = "running"
-    SUCCESS = "success"
-    FAILURE = "failure"
+from tocsin.algebra.completion.machine import Machine
+from tocsin.algebra.completion.machine_semantics import react, settle
+from tocsin.algebra.completion.machine_semantics import status as status_of_machine
+from tocsin.algebra.completion.output import Output, value_of
+from tocsin.algebra.completion.run import Run, Status
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a running expression: its current part, round or mode, and the progress of its parts."""
+    """The progress of a running expression: its current part, round or mode, and the progress of its parts.
+
+    Of a machine it is the states that are active.
+    """
 
     index: int = 0
     parts: tuple[State, ...] = ()
+    active: frozenset[str] = frozenset()
 
 
 State = Status | Progress
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """The outputs, with the positions (from 1) of the events that caused them, and the final status."""
-
-    outputs: tuple[tuple[int, Emitted], ...]
-    status: Status
-    completed_at: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +103,8 @@ def start(expression: Expression) -> State:
             return start(body)
         case Predicate():
             return Progress()
+        case Handwritten(machine):
+            return _standing(machine, settle(machine, machine.initial).states)
         case Accumulate(parts) | Select(parts) | SelectStar(parts) | Parallel(parts):
             return Progress(0, tuple([start(part) for part in parts]))
         case DoUnless(body, unless):
@@ -144,6 +137,8 @@ def matters(expression: Expression, state: State, event: Fields) -> bool:
             return matters(body, state, event)
         case Predicate(filter):
             return holds(filter, event)
+        case Handwritten(machine):
+            return react(machine, state.active, event).fired != ((),)
         case Accumulate(parts) | Select(parts) | SelectStar(parts) | Parallel(parts):
             return any(matters(*pair, event) for pair in zip(parts, state.parts, strict=True))
         case DoUnless(body, unless):
@@ -168,6 +163,8 @@ def _feed(expression: Expression, state: State, event: Fields, interpretation: I
             return _feed(body, state, event, interpretation)
         case Predicate(filter):
             return _Step(Status.SUCCESS if holds(filter, event) else state)
+        case Handwritten(machine):
+            return _in_machine(machine, state, event)
         case Accumulate(parts) | Select(parts) | SelectStar(parts) | Parallel(parts):
             return _together(expression, parts, state, event, interpretation)
         case DoUnless(body, unless):
@@ -183,6 +180,18 @@ def _feed(expression: Expression, state: State, event: Fields, interpretation: I
             )
         case _:
             assert_never(expression)
+
+
+def _in_machine(machine: Machine, state: Progress, event: Fields) -> _Step:
+    reaction = react(machine, state.active, event)
+    outputs = tuple((0, emit.output) for emit in reaction.outputs)
+    return _Step(_standing(machine, reaction.states), len(reaction.fired) - 1, outputs)
+
+
+def _standing(machine: Machine, active: frozenset[str]) -> State:
+    """A machine that has reached a final state has completed."""
+    reached = status_of_machine(machine, active)
+    return Progress(0, (), active) if reached is Status.RUNNING else reached
 
 
 # --- operators whose parts run side by side -------------------------------------------------------

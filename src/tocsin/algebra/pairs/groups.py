@@ -147,12 +147,14 @@ class Traits:
 _CHOICES: tuple[Pick | Gather, ...] = (FIRST, LAST, ALL, Gather.CUMULATIVE, Gather.RESTRICTED)
 # The evaluations of an operator over two operands that surveyed languages have, and those of Table 22.
 EVALUATIONS: tuple[Evaluation, ...] = (
-    Views(),
+    *(
+        Views(z, w, pairing)
+        for z, w, pairing in product((ALL, FIRST, LAST), (ALL, FIRST, LAST), reversed(Pairing))
+    ),
     *(
         Detection((Mode(one, consumption), Mode(other, consumption)))
         for consumption, one, other in product(Consumption, _CHOICES, _CHOICES)
     ),
-    *(Views(z, w, pairing) for z, w, pairing in product((FIRST, LAST, ALL), (FIRST, LAST, ALL), Pairing)),
 )
 
 

@@ -5,6 +5,7 @@ All mistakes in a subscription are returned at once, each with its place in the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
@@ -52,6 +53,7 @@ from tocsin.values import Relation, kind
 
 # Placeholder for a part that could not be parsed: an empty atom. It is not checked further.
 UNREADABLE = Atom(())
+OF_COMPOSITES = re.compile(r"#[0-9]+")  # how `automata.tokens.plan` names the composites of a detector
 _KINDS = {"string": "string", "int": "number", "float": "number", "bool": "bool", "timestamp": "timestamp"}
 _EXAMPLES = {
     "string": "a string in quotes",
@@ -214,6 +216,13 @@ def _check_spec(spec: EventSpec, scope: _Scope) -> None:
             f"{name!r} is used before its definition is complete",
             spec.span,
             "define a composite before the patterns that use it; a composite cannot use itself",
+        )
+    elif OF_COMPOSITES.fullmatch(name):
+        scope.note(
+            "bad-name",
+            f"the type {name!r} cannot be used: inside a pattern such names stand for composites",
+            spec.span,
+            "give the type another name before detection",
         )
     elif name in scope.all_timers and name not in scope.catalog.names:
         scope.note(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tocsin.algebra.pairs.expression import Composition, Expression, Primitive
+from tocsin.algebra.pairs.expression import Composition, Expression, Primitive, primitives
 from tocsin.algebra.pairs.groups import EVALUATIONS, NODES, Operator
 from tocsin.algebra.pairs.profile import Profile
 from tocsin.analysis.pairs.probe import PROBED
@@ -40,17 +40,21 @@ def _text(own: Language, operator: Operator) -> str | None:
 
 
 def _described(own: Language, operators: Sequence[Mapping[str, Any]], operator: Operator) -> str | None:
-    """The syntax of the operator with a and b in it, if that is a whole profile."""
+    """The syntax of the operator with a and b in it, as a whole profile; in parentheses where the language wants them."""
     for one in operators:
-        holes = _HOLE.findall(one["syntax"])
-        if one["name"] == operator.value and set(holes) == set(CLASSES):
+        if one["name"] == operator.value and set(_HOLE.findall(one["syntax"])) == set(CLASSES):
             text = _HOLE.sub(r"\1", one["syntax"])
-            try:
-                own.read(text)
-            except TocsinError:
-                continue
-            return text
+            return next((whole for whole in (text, f"({text})") if _is_profile(own, whole)), None)
     return None
+
+
+def _is_profile(own: Language, text: str) -> bool:
+    """Whether a text is a profile of both events: what stands behind a colon may be an action instead."""
+    try:
+        expression: Expression = own.read(text).expression
+    except TocsinError:
+        return False
+    return {one.name for one in primitives(expression)} == set(CLASSES)
 
 
 def _candidates(operator: Operator) -> Iterator[Expression]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tocsin.algebra.blocks.joining import Evaluation
 from tocsin.algebra.blocks.matching import Found
@@ -22,17 +23,21 @@ MAX_STORED = 100_000  # occurrences that one operator keeps
 
 
 class EventTree:
-    """The tree of one query, with what it remembers. `visits` counts the visits of nodes, which the paper bounds by k·N."""
+    """The tree of one query, with what it remembers. `visits` counts the visits of nodes, which the paper bounds by k·N.
 
-    def __init__(self, query: Query, evaluation: Evaluation) -> None:
+    Events that are not `ordered` by their ends can be fed, too; then nothing is forgotten because of its age.
+    """
+
+    def __init__(self, query: Query, evaluation: Evaluation, *, ordered: bool = True) -> None:
         tree = tree_of(query.where.composition, tuple(evaluation.blocks))
         self.visits = 0
+        self._ordered = ordered
         self._latest: int | None = None
-        self._root = _node(tree, query.where.context or "recent", evaluation)
+        self._root = _node(tree, _Kind(query.where.context or "recent", evaluation, ordered))
 
     def feed(self, event: XmlEvent, matched: Mapping[str, list[Found]]) -> list[Occurrence]:
         """The occurrences of the whole tree that an event completes."""
-        if self._latest is not None and event.time.end < self._latest:
+        if self._ordered and self._latest is not None and event.time.end < self._latest:
             message = f"the event {event.number} ends before one that came earlier"
             raise InputError("out-of-order", message, hint="give the events in the order of their ends")
         self._latest = event.time.end
@@ -89,6 +94,12 @@ class _Stored:
     occurrence: Occurrence
     absent_until: int | None = None
 
+    def interrupt(self, absent: Occurrence) -> None:
+        """Note that something that must be absent has started after this one had ended, if it has."""
+        if self.occurrence.end < absent.start:
+            known = self.absent_until
+            self.absent_until = absent.end if known is None else min(known, absent.end)
+
 
 @dataclass(slots=True)
 class _Operator:
@@ -142,11 +153,13 @@ class _Memory:
     """What an operator keeps of its operands, as its context asks."""
 
     context: Context
+    ordered: bool
     keys: Callable[[Occurrence], set[tuple[str, ...]]]
     sides: tuple[list[_Stored], list[_Stored]] = field(default_factory=lambda: ([], []))
     newest: tuple[dict[tuple[str, ...], _Stored], dict[tuple[str, ...], _Stored]] = field(
         default_factory=lambda: ({}, {})
     )
+    absent: list[Occurrence] = field(default_factory=list)  # unless events are ordered
     used: set[int] = field(default_factory=set)  # identities, while one event is dealt with
 
     def __len__(self) -> int:
@@ -156,6 +169,8 @@ class _Memory:
         """Remember new occurrences of an operand."""
         kept = self.sides[side]
         for one in new:
+            for absent in self.absent:
+                one.interrupt(absent)
             if self.context in ("recent", "recent_consume"):
                 kept[:] = [one]
                 continue
@@ -224,22 +239,31 @@ class _Memory:
 
     def interrupt(self, absent: Occurrence) -> None:
         """Note that something has happened that must be absent after what has ended before it."""
+        if not self.ordered:
+            # What begins the composition may yet come, though it has ended before.
+            self.absent.append(absent)
         for one in self.sides[0]:
-            if one.occurrence.end < absent.start:
-                known = one.absent_until
-                one.absent_until = absent.end if known is None else min(known, absent.end)
+            one.interrupt(absent)
 
 
 _Node = _Leaf | _Either | _Operator
 
 
-def _node(tree: Composition, context: Context, evaluation: Evaluation) -> _Node:
+class _Kind(NamedTuple):
+    """What all operators of a tree have in common."""
+
+    context: Context
+    evaluation: Evaluation
+    ordered: bool
+
+
+def _node(tree: Composition, kind: _Kind) -> _Node:
     def below(part: Composition) -> _Node:
-        return _node(part, context, evaluation)
+        return _node(part, kind)
 
     def memory(left: Composition, right: Composition) -> _Memory:
-        names = shared(left, right, evaluation)
-        return _Memory(context, lambda one: keys(one, names, evaluation))
+        names = shared(left, right, kind.evaluation)
+        return _Memory(kind.context, kind.ordered, lambda one: keys(one, names, kind.evaluation))
 
     match tree:
         case Of(block):
@@ -258,7 +282,8 @@ def _node(tree: Composition, context: Context, evaluation: Evaluation) -> _Node:
                 return related(relation, first, last) and close(first, last, within)
 
             both = relation != "BEFORE"
-            return _Operator(below(left), below(right), None, fits, within, both, memory(left, right))
+            window = within if kind.ordered else None
+            return _Operator(below(left), below(right), None, fits, window, both, memory(left, right))
         case Absent(absent, first, last):
             return _Operator(
                 below(first), below(last), below(absent), _uninterrupted, None, False, memory(first, last)

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 
-from tocsin.algebra.blocks.matching import MAX_FOUND, Found, has_text, joined, too_many_results
+from tocsin.algebra.blocks.matching import MAX_FOUND, Found, combined, has_text, joined, too_many_results
 from tocsin.algebra.blocks.paths import Name
 from tocsin.algebra.blocks.query import Pattern, Text, Variable, variables
 from tocsin.runtime.xml_tree import Content, Element
@@ -75,7 +74,7 @@ class Matcher:
         if not inner and not values:
             return _NOTHING
         own = Found((element.at,) * len(values), dict(values))
-        return [own] if not inner else self._combined(own, inner)
+        return combined(own, inner)
 
     def below(self, elements: Sequence[Element], family: Family) -> Sequence[Found]:
         """The ways in which the pattern matches at several elements; one is enough if it binds nothing."""
@@ -111,20 +110,6 @@ class Matcher:
         if self.repeats and joined({name: value} for name, value in values) is None:
             return None
         return values
-
-    def _combined(self, own: Found, inner: Sequence[Sequence[Found]]) -> list[Found]:
-        found: list[Found] = []
-        for combination in product([own], *inner):
-            if self.repeats:
-                values = joined(one.values for one in combination)
-                if values is None:
-                    continue
-            else:
-                values = {name: value for one in combination for name, value in one.values.items()}
-            found.append(Found(tuple(place for one in combination for place in one.places), values))
-            if len(found) > MAX_FOUND:
-                raise too_many_results()
-        return found
 
 
 def matcher_of(pattern: Pattern) -> Matcher | None:

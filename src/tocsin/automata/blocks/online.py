@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from tocsin.algebra.blocks.construct import is_event
@@ -40,10 +41,12 @@ class _Running(NamedTuple):
 class Subscriptions:
     """Queries by name, which come and go while events are fed.
 
-    The number of an event that a query constructs is that of the event that completed it.
+    The number of an event that a query constructs is that of the event that completed it. Events come in the order of their
+    ends, unless they are said not to be `ordered`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, ordered: bool = True) -> None:
+        self._ordered = ordered
         self.index = BlockIndex()
         self._running: dict[str, _Running] = {}
 
@@ -53,7 +56,7 @@ class Subscriptions:
             message = f"there is a query {name!r} already"
             raise InputError("duplicate-name", message, hint="remove it first, or give another name")
         evaluation = Evaluation(query)
-        self._running[name] = _Running(evaluation, EventTree(query, evaluation))
+        self._running[name] = _Running(evaluation, EventTree(query, evaluation, ordered=self._ordered))
         for block in query.blocks:
             key, stream = (name, block.name), stream_of(block.source)
             assert stream is not None
@@ -131,7 +134,8 @@ class Subscriptions:
 
 def answer_online(query: Query, events: Sequence[XmlEvent]) -> Answer:
     """What one query finds in a stream of events, as `algebra.blocks.semantics.answer` defines it."""
-    running, name = Subscriptions(), "query"
+    ordered = all(one.time.end <= other.time.end for one, other in pairwise(events))
+    running, name = Subscriptions(ordered=ordered), "query"
     running.add(name, query)
     matched: list[tuple[str, ...]] = []
     detections: list[Detection] = []

@@ -1,8 +1,8 @@
 """Alphabets: finitely many kinds of events, such that events of one kind satisfy the same predicates.
 
-A predicate compares fields with constants, so the constants cut the values of a field into finitely many
+If predicates compare fields with constants, the constants cut the values of a field into finitely many
 regions, and an event is of the kind that its regions give. That makes machines over any events as finite as
-the paper's.
+the paper's. Where a field is compared with another, there is no such alphabet.
 
 >>> from tocsin.algebra.predicate import Attribute, Literal
 >>> low = Compare(Attribute("altitude"), Relation.LT, Literal(500))
@@ -92,6 +92,11 @@ def alphabet_of(
     asked = predicates(filters)
     own: dict[str, list[Compare]] = {}
     for comparison in (c for filter in asked.filters for c in comparisons(filter)):
+        if isinstance(comparison.right, Attribute):
+            message = (
+                f"{comparison.left.name} is compared with {comparison.right.name}, and not with constants"
+            )
+            raise LimitError("alphabet-too-large", message)
         own.setdefault(comparison.left.name, []).append(comparison)
     # `type` first, then the fields that most predicates use: these usually decide which other fields matter.
     names = sorted(own, key=lambda name: (name != "type", -len(own[name])))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from tocsin.algebra.completion.fields import Fields
 from tocsin.algebra.completion.machine import Machine
 from tocsin.algebra.completion.output import Emit, value_of
-from tocsin.algebra.completion.semantics import Run, Status
+from tocsin.algebra.completion.run import Run, Status
 from tocsin.automata.completion.alphabet import alphabet_of
 from tocsin.automata.completion.ask import Predicates, answers, predicates
 from tocsin.automata.completion.passes.decompose import decompose

@@ -15,7 +15,7 @@ from functools import cache
 from tocsin.algebra.completion.fields import Fields
 from tocsin.algebra.completion.machine import Machine, above
 from tocsin.algebra.completion.output import Emit, value_of
-from tocsin.algebra.completion.semantics import Run, Status
+from tocsin.algebra.completion.run import Run, Status
 from tocsin.automata.completion.ask import Predicates, answers, predicates
 from tocsin.errors import PatternError
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tocsin.algebra.completion.fields import Fields
 from tocsin.algebra.completion.output import Emit, value_of
-from tocsin.algebra.completion.semantics import Run, Status
+from tocsin.algebra.completion.run import Run, Status
 from tocsin.automata.completion.alphabet import Alphabet
 from tocsin.errors import LimitError
 

@@ -25,5 +25,6 @@ DOORS = (
     "draft",
     "guard",
     "ports",
+    "system",
     "table",
 )

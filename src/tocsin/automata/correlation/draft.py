@@ -19,7 +19,7 @@ from tocsin.algebra.predicate import Attribute, Compare, Filter, Literal
 from tocsin.automata.correlation.ports import port_filters
 from tocsin.automata.correlation.program import Program, compile_correlation
 from tocsin.automata.correlation.run import advance, start
-from tocsin.automata.correlation.state import BranchState, State
+from tocsin.automata.correlation.state import configuration_of, state_of
 from tocsin.automata.transduce import Draft, Drafts, sharing
 from tocsin.errors import LimitError
 from tocsin.runtime.kernels.completion.table import CLEAR, EMIT, FIRST, KEEP, Action
@@ -44,7 +44,7 @@ class CorrelationStepper:
     numbers: Mapping[_Key, int]
 
     def start(self) -> Hashable:
-        return _configuration(start(self.program))
+        return configuration_of(start(self.program))
 
     def step(self, configuration: Hashable, answers: int) -> tuple[Hashable, tuple[Action, ...]]:
         parameters = self.program.correlation.parameters
@@ -55,7 +55,7 @@ class CorrelationStepper:
             return configuration, ((EMIT, self.numbers["dead",], role),)
         name = parameters[role].name
         state, triggered, pushes = advance(
-            self.program, _state(configuration), Arrival(name, parameters[role].type)
+            self.program, state_of(configuration), Arrival(name, parameters[role].type)
         )
         actions = self._keeping(name, answers >> 2 * len(parameters))
         for one in pushes:
@@ -67,7 +67,7 @@ class CorrelationStepper:
             actions += [] if emission is None else [(EMIT, emission, role)]
         for trigger in triggered:
             actions += [(CLEAR, register, 0) for register in _registers(self.program, trigger.branch)]
-        return _configuration(state), tuple(actions)
+        return configuration_of(state), tuple(actions)
 
     def _keeping(self, name: str, says: int) -> list[Action]:
         """The actions that store an event: where it begins a window, and where statements need it."""
@@ -79,23 +79,6 @@ class CorrelationStepper:
                 keep = KEEP if policy == "recent" else FIRST
                 actions.append((keep, _register(self.program, branch, name), 0))
         return actions
-
-
-def _configuration(state: State) -> Hashable:
-    """The state without times and events: labels that are off, and of each branch the marks and the kept names."""
-    return state.off, tuple(
-        (b.marks, b.label_marks, tuple(sorted(arrival.event for arrival in b.kept))) for b in state.branches
-    )
-
-
-def _state(configuration: Hashable) -> State:
-    assert isinstance(configuration, tuple)
-    off, branches = configuration
-    return State(
-        0,
-        off,
-        tuple(BranchState(0, marks, labels, tuple(map(Arrival, kept))) for marks, labels, kept in branches),
-    )
 
 
 def _registers(program: Program, branch: int) -> range:

@@ -8,6 +8,7 @@ True
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,24 @@ class State:
     at: int
     off: int
     branches: tuple[BranchState, ...]
+
+
+def configuration_of(state: State) -> Hashable:
+    """The state without times and events: labels that are off, and of each branch the marks and the kept names."""
+    return state.off, tuple(
+        (b.marks, b.label_marks, tuple(sorted(arrival.event for arrival in b.kept))) for b in state.branches
+    )
+
+
+def state_of(configuration: Hashable) -> State:
+    """A state with this configuration, in which nothing is known of times and of what the events held."""
+    assert isinstance(configuration, tuple)
+    off, branches = configuration
+    return State(
+        0,
+        off,
+        tuple(BranchState(0, marks, labels, tuple(map(Arrival, kept))) for marks, labels, kept in branches),
+    )
 
 
 def pack(state: State) -> bytes:

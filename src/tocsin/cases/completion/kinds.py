@@ -33,6 +33,7 @@ from tocsin.algebra.completion.expression import Expression, Interpretation, fil
 from tocsin.algebra.completion.fields import Fields, holds
 from tocsin.algebra.completion.machine import Machine
 from tocsin.algebra.completion.output import Constant, Emit, value_of
+from tocsin.algebra.completion.run import Run
 from tocsin.algebra.completion.semantics import State
 from tocsin.automata.completion import compile as compiled
 from tocsin.automata.completion import simulate
@@ -127,7 +128,7 @@ def _run(case: Case, engine: str) -> Answers | Pushes:
     return _told(completion_semantics.run(expression, events, interpretation))
 
 
-def _told(run: completion_semantics.Run) -> Answers:
+def _told(run: Run) -> Answers:
     return {"outputs": run.outputs, "status": run.status.value, "completed_at": run.completed_at}
 
 

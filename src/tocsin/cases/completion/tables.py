@@ -7,10 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from tocsin.algebra.completion.expression import Expression, Program, Push, Subscription, filters, walk
+from tocsin.algebra.completion.expression import Expression, Program, Subscription, filters
+from tocsin.algebra.completion.expression import outputs as outputs_of
 from tocsin.algebra.completion.fields import Field as FieldValue
 from tocsin.algebra.completion.output import Constant, Make
-from tocsin.algebra.completion.semantics import Run, Status
+from tocsin.algebra.completion.run import Run, Status
 from tocsin.algebra.predicate import attributes
 from tocsin.cases.completion.kinds import Pushes
 from tocsin.cases.model import Skip
@@ -43,7 +44,7 @@ def pushes_part(request: Pushes, number: int) -> Part:
 
 
 def _run_of(expression: Expression, columns: Mapping[str, object], rows: Rows) -> Run:
-    pushes = [node.output for node in walk(expression) if isinstance(node, Push)]
+    pushes = outputs_of(expression)
     constants = {str(output.value): output.value for output in pushes if isinstance(output, Constant)}
     made: dict[str, set[str]] = {}
     for output in pushes:

@@ -9,6 +9,7 @@ from tocsin.algebra.completion.expression import (
     DoUnless,
     Expression,
     Fail,
+    Handwritten,
     Loop,
     Modes,
     Named,
@@ -44,6 +45,8 @@ def _operator(expression: Expression, printers: Printers) -> tuple[str, str]:
     match expression:
         case Predicate(filter):
             return "predicate", printers.filter(filter)
+        case Handwritten(machine):
+            return "machine", f"the machine {machine.name}"
         case Accumulate():
             return "accumulate", "accumulate: all of"
         case Select():

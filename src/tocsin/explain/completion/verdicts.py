@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from tocsin import analysis
-from tocsin.algebra.completion.expression import Expression, Interpretation, Program
+from tocsin.algebra.completion.expression import (
+    Expression,
+    Handwritten,
+    Interpretation,
+    Program,
+    Subscription,
+)
 from tocsin.algebra.completion.machine import Machine
-from tocsin.algebra.completion.semantics import Status
+from tocsin.algebra.completion.run import Status
 from tocsin.analysis import Budget, show_trace
 from tocsin.automata.completion import construct, simulate
 from tocsin.errors import LimitError, PatternError, Span
@@ -25,7 +30,6 @@ from tocsin.explain.completion.wording import Printers, printers_of
 from tocsin.explain.contents import Finding, Trace
 from tocsin.explain.family_checks import FamilyChecks
 from tocsin.explain.parsed_text import ParsedText
-from tocsin.languages.language import Context, Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +38,10 @@ class Subject:
 
     what: str
     name: str
-    one: Expression | Machine
+    one: Expression
     printers: Printers
     span: Span | None = None
     interpretation: Interpretation = Interpretation()
-
-
-def parse(own: Language, text: str, options: Any, context: Context) -> Program | Machine:
-    """The program of a text, or the machine, if the language has a notation for machines written by hand."""
-    by_hand = {"is-machine", "machine"} <= own.parts.keys() and own.part("is-machine")(text)
-    found: Program | Machine = own.part("machine")(text) if by_hand else own.read(text, options, context)
-    return found
 
 
 def subjects_of(parsed: ParsedText) -> tuple[Subject, ...]:
@@ -52,14 +49,12 @@ def subjects_of(parsed: ParsedText) -> tuple[Subject, ...]:
 
     Refuses a machine that can move for ever without an event.
     """
-    value, printers = parsed.value, printers_of(parsed.language)
-    if isinstance(value, Machine):
-        _refuse_endless(value)
-        return (Subject("machine", value.name, value, printers),)
-    program: Program = value
+    program: Program = parsed.value
+    printers = printers_of(parsed.language)
+    analysis.refuse_endless(program)
     return tuple(
         Subject(
-            "expression" if one.name is None else "subscription",
+            _kind(one),
             parsed.name if one.name is None else one.name,
             one.expression,
             printers,
@@ -70,16 +65,10 @@ def subjects_of(parsed: ParsedText) -> tuple[Subject, ...]:
     )
 
 
-def _refuse_endless(machine: Machine) -> None:
-    try:
-        witness = analysis.endless(machine).witness
-    except LimitError:
-        return  # not known; what is asked about it will be refused for the same reason
-    if witness is not None:
-        message = f"after {show_trace(witness)} {machine.name} moves for ever without an event"
-        raise PatternError(
-            "endless-internal-steps", message, hint="let one of its transitions wait for an event"
-        )
+def _kind(subscription: Subscription) -> str:
+    if isinstance(subscription.expression, Handwritten):
+        return "machine"
+    return "expression" if subscription.name is None else "subscription"
 
 
 def report(parsed: ParsedText) -> CheckReport:
@@ -129,8 +118,6 @@ def _examined(subject: Subject, found: analysis.Examined) -> Examined:
 
 
 def _overlaps(subject: Subject, budget: Budget) -> list[Finding]:
-    if isinstance(subject.one, Machine):
-        return []
     try:
         return list(map(Finding.of, analysis.overlapping_guards(subject.one, budget)))
     except LimitError as error:
@@ -173,7 +160,7 @@ def equal(left: Subject, right: Subject) -> Comparison:
 
 def _machine(subject: Subject) -> Machine:
     """The machine of a subject, each built as its own text is read."""
-    return subject.one if isinstance(subject.one, Machine) else construct(subject.one, subject.interpretation)
+    return construct(subject.one, subject.interpretation)
 
 
 def _does(subject: Subject, trace: Trace) -> str:
@@ -188,4 +175,4 @@ def _does(subject: Subject, trace: Trace) -> str:
     return pushes if status is Status.RUNNING else f"{pushes} and has ended in {status}"
 
 
-CHECKS = FamilyChecks(report, subjects_of, {"equal": equal, "contains": contains}, parse)
+CHECKS = FamilyChecks(report, subjects_of, {"equal": equal, "contains": contains})

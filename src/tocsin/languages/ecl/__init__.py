@@ -1,7 +1,7 @@
 """ECL, the event correlation language of paper 000: text to expression and machine, and back."""
 
-from tocsin.algebra.completion.expression import Interpretation, Program
-from tocsin.languages.ecl.machine_text import parse_machine, show_machine
+from tocsin.algebra.completion.expression import Handwritten, Interpretation, Program, Subscription
+from tocsin.languages.ecl.machine_text import is_machine, parse_machine, parse_subscription, show_machine
 from tocsin.languages.ecl.parser import parse
 from tocsin.languages.ecl.printer import show, show_filter, show_output, show_program
 from tocsin.languages.language import Context
@@ -15,9 +15,19 @@ __all__ = [
     "show_machine",
     "show_output",
     "show_program",
+    "write",
 ]
 
 
 def read(text: str, options: Interpretation, context: Context) -> Program:
-    """Parse a text to a program, with the signature of `Language.parse`."""
-    return parse(text, interpretation=options)
+    """Parse a text, which may be a machine, to a program, with the signature of `Language.parse`."""
+    return parse_subscription(text, options) if is_machine(text) else parse(text, interpretation=options)
+
+
+def write(program: Program) -> str:
+    """The text of a program; of one that is a machine, the machine."""
+    match program.subscriptions:
+        case (Subscription(_, Handwritten(machine)),):
+            return show_machine(machine)
+        case _:
+            return show_program(program)

@@ -23,7 +23,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from tocsin.algebra.completion.expression import MAX_LENGTH
+from tocsin.algebra.completion.expression import (
+    MAX_LENGTH,
+    Handwritten,
+    Interpretation,
+    Program,
+    Subscription,
+)
 from tocsin.algebra.completion.machine import Machine, Transition, above
 from tocsin.algebra.completion.output import Emit
 from tocsin.algebra.predicate import Filter
@@ -71,6 +77,18 @@ def is_machine(text: str) -> bool:
     """
     reader = Reader(text, SYMBOLS, MAX_LENGTH)
     return reader.at_word("machine") and reader.ahead().kind == "name"
+
+
+def parse_subscription(text: str, interpretation: Interpretation) -> Program:
+    """Parse a machine to a program with one subscription, which has the name of the machine."""
+    machine = parse_machine(text)
+    for emit in (emit for transition in machine.transitions for emit in transition.outputs):
+        if emit.to:
+            message = f"the machine sends to {emit.to}, and a subscription sends to nobody else"
+            raise PatternErrors(
+                [PatternError("foreign-output", message, emit.output.span, f"leave out 'to {emit.to}'")]
+            )
+    return Program((Subscription(machine.name, Handwritten(machine)),), interpretation=interpretation)
 
 
 def parse_machine(text: str) -> Machine:

@@ -11,6 +11,7 @@ from tocsin.algebra.completion.expression import (
     DoUnless,
     Expression,
     Fail,
+    Handwritten,
     Loop,
     Modes,
     Named,
@@ -26,6 +27,7 @@ from tocsin.algebra.completion.expression import (
 )
 from tocsin.algebra.completion.output import Constant, FieldOf, Forward, Make, Output
 from tocsin.algebra.predicate import And, Attribute, Compare, Filter, IsNull, Like, Literal, Not, Or, Unify
+from tocsin.errors import PatternError
 from tocsin.languages.ecl.words import RESERVED, is_name
 from tocsin.values import Relation
 
@@ -59,7 +61,7 @@ def _show(expression: Expression, indent: str, taken: frozenset[str]) -> str:
     if len(indent) + len(flat) <= _WIDTH:
         return flat
     match expression:
-        case Predicate() | Named():
+        case Predicate() | Named() | Handwritten():
             return flat
         case _:
             blocks = [f"{head} {_braces(parts, indent, taken)}" for head, parts in _blocks(expression, taken)]
@@ -80,6 +82,10 @@ def _flat(expression: Expression, taken: frozenset[str]) -> str:
             return show_filter(filter, taken)
         case Named(name):
             return name
+        case Handwritten(machine):
+            hint = "a machine is a text of its own"
+            message = f"the machine {machine.name} cannot stand in an expression"
+            raise PatternError("not-expressible", message, expression.span, hint)
         case _:
             blocks = _blocks(expression, taken)
             return " ".join(
@@ -149,6 +155,8 @@ def show_filter(filter: Filter, taken: frozenset[str] = RESERVED) -> str:
             return name
         case Compare(Attribute(name), relation, Literal(value)):
             return f"<{name} {relation} {_value(value)}>"
+        case Compare(Attribute(name), relation, Attribute(other)):
+            return f"<{name} {relation} event.{other}>"
         case And(parts):
             return " /\\ ".join([_within(part, taken, And | Or) for part in parts])
         case Or(parts):

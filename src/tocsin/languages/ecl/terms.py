@@ -10,13 +10,18 @@ from tocsin.values import Relation
 
 
 def comparison(reader: Reader) -> Compare:
-    """`<field = value>`"""
+    """`<field = value>` or `<field = event.other>`"""
     start = reader.advance()
     name = _field(reader)
     if not reader.at(*RELATIONS):
         reader.fail("=, !=, <, <=, > or >=")
     relation = Relation(RELATIONS[reader.advance().kind])
-    value = _value(reader)
+    value: Literal | FieldOf | Attribute = _source(reader)
+    if isinstance(value, FieldOf):
+        value = Attribute(value.name, value.span)
+        if "type" in (name.name, value.name):
+            hint = "an event has its type and those above it; write <type = NAME>"
+            reader.note("type-compared", "the type compares with a constant only", value.span, hint)
     if not reader.at(*CLOSING):
         reader.fail("'>'", "a comparison is written <field = value>")
     reader.advance()

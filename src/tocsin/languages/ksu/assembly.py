@@ -3,6 +3,8 @@
 `connect A.out1 -> AfterTimeout.a; connect AfterTimeout -> C.in1;` binds the event `a` of the correlation
 `AfterTimeout` to the port `out1` of the component `A`, and sends its output to the port `in1` of `C`.
 
+The file may describe a whole system (see `system`); here only its connections matter.
+
 Paper: 001, sections 3.7 and 6; the notation is ours.
 """
 
@@ -13,30 +15,11 @@ from dataclasses import dataclass, field
 
 from tocsin.algebra.correlation.expression import Correlation, Library
 from tocsin.algebra.correlation.types import Types
-from tocsin.errors import PatternError, PatternErrors, Span, did_you_mean
-from tocsin.languages.ksu.words import SYMBOLS, skip_to
-from tocsin.languages.lexis import Failure, Reader
-
-
-@dataclass(frozen=True, slots=True)
-class Port:
-    """A port of a component or a correlation; the output of a correlation has no name of its own."""
-
-    owner: str
-    name: str | None = None
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-    def __str__(self) -> str:
-        return self.owner if self.name is None else f"{self.owner}.{self.name}"
-
-
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """Events of one port go to another."""
-
-    source: Port
-    target: Port
-    span: Span | None = field(default=None, compare=False, repr=False)
+from tocsin.algebra.system.model import End, Wire
+from tocsin.errors import PatternError, PatternErrors, did_you_mean
+from tocsin.languages.ksu.system.layout import read_layout
+from tocsin.languages.ksu.words import SYMBOLS
+from tocsin.languages.lexis import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +31,17 @@ class Assembly:
     ('A.out1', ['C.in1'])
     """
 
-    connections: tuple[Connection, ...]
+    connections: tuple[Wire, ...]
     warnings: tuple[PatternError, ...] = field(default=(), compare=False)
 
-    def sources(self, correlation: str) -> dict[str, Port]:
+    def sources(self, correlation: str) -> dict[str, End]:
         """The port each event of a correlation is bound to."""
         bound = [c for c in self.connections if c.target.owner == correlation]
-        return {c.target.name: c.source for c in bound if c.target.name is not None}
+        return {c.target.port: c.source for c in bound if c.target.port is not None}
 
-    def receivers(self, correlation: str) -> tuple[Port, ...]:
+    def receivers(self, correlation: str) -> tuple[End, ...]:
         """The ports that get what a correlation sends."""
-        return tuple(c.target for c in self.connections if c.source == Port(correlation))
+        return tuple(c.target for c in self.connections if c.source == End(correlation))
 
 
 def parse_assembly(text: str, library: Library | None = None, types: Types | None = None) -> Assembly:
@@ -68,13 +51,7 @@ def parse_assembly(text: str, library: Library | None = None, types: Types | Non
     two of them.
     """
     reader = Reader(text, SYMBOLS)
-    found = []
-    while not reader.at("end"):
-        try:
-            found.append(_connection(reader))
-        except Failure:
-            skip_to(reader, ";", "connect")
-            reader.accept(";")
+    found = read_layout(reader).wires
     errors = list(reader.errors)
     warnings: tuple[PatternError, ...] = ()
     if library is not None:
@@ -91,26 +68,9 @@ def show_assembly(assembly: Assembly) -> str:
     return "\n".join(f"connect {c.source} -> {c.target};" for c in assembly.connections)
 
 
-def _connection(reader: Reader) -> Connection:
-    start = reader.here
-    if not reader.accept_word("connect"):
-        reader.fail("'connect'", "write connect A.out -> B.in;")
-    source = _port(reader)
-    reader.expect("->", "'->' and the port that receives")
-    target = _port(reader)
-    reader.expect(";", "';' after the connection")
-    return Connection(source, target, reader.span_from(start))
-
-
-def _port(reader: Reader) -> Port:
-    owner = reader.expect("name", "a component or a correlation")
-    name = reader.expect("name", "the name of a port").text if reader.accept(".") else None
-    return Port(owner.text, name, reader.span_from(owner))
-
-
-def _check(connections: list[Connection], library: Library, types: Types | None) -> Iterator[PatternError]:
-    taken: set[Port] = set()
-    used: dict[tuple[str, Port], str | None] = {}
+def _check(connections: list[Wire], library: Library, types: Types | None) -> Iterator[PatternError]:
+    taken: set[End] = set()
+    used: dict[tuple[str, End], str | None] = {}
     for connection in connections:
         source, target = connection.source, connection.target
         yield from _check_ends(connection, library)
@@ -120,9 +80,9 @@ def _check(connections: list[Connection], library: Library, types: Types | None)
         if target in taken:
             hint = "give each source an event of its own, and join them in the filter with |"
             yield PatternError("bound-twice", f"event {target} is bound twice", target.span, hint)
-        other = used.setdefault((target.owner, source), target.name)
-        if other != target.name:
-            message = f"port {source} is bound to both {other} and {target.name} of {target.owner}"
+        other = used.setdefault((target.owner, source), target.port)
+        if other != target.port:
+            message = f"port {source} is bound to both {other} and {target.port} of {target.owner}"
             yield PatternError(
                 "bound-twice", message, source.span, "use one event for it, twice in the filter"
             )
@@ -131,9 +91,9 @@ def _check(connections: list[Connection], library: Library, types: Types | None)
             yield from _check_flow(connection, library.find(source.owner), receiver, types)
 
 
-def _loops(connections: list[Connection], library: Library) -> Iterator[PatternError]:
-    """Connections that lead a correlation's output back to it."""
-    feeds: dict[str, list[Connection]] = {}
+def _loops(connections: list[Wire], library: Library) -> Iterator[PatternError]:
+    """Wires that lead a correlation's output back to it."""
+    feeds: dict[str, list[Wire]] = {}
     for connection in connections:
         if library.find(connection.source.owner) and library.find(connection.target.owner):
             feeds.setdefault(connection.source.owner, []).append(connection)
@@ -149,43 +109,43 @@ def _loops(connections: list[Connection], library: Library) -> Iterator[PatternE
             yield PatternError("connection-loop", message, connection.span, "one connection must go")
 
 
-def _check_ends(connection: Connection, library: Library) -> Iterator[PatternError]:
+def _check_ends(connection: Wire, library: Library) -> Iterator[PatternError]:
     """Check that a correlation sends through its one output, and receives through its parameters."""
     source, target = connection.source, connection.target
     sender, receiver = library.find(source.owner), library.find(target.owner)
-    if sender is None and source.name is None:
+    if sender is None and source.port is None:
         hint = did_you_mean(source.owner, [c.name for c in library.correlations])
         yield PatternError(
             "unknown-correlation", f"correlation {source.owner} not declared", source.span, hint
         )
-    if sender is not None and source.name is not None:
-        message = f"the output of correlation {sender.name} has no port {source.name}"
+    if sender is not None and source.port is not None:
+        message = f"the output of correlation {sender.name} has no port {source.port}"
         yield PatternError("unknown-port", message, source.span, f"write connect {sender.name} -> …")
-    if target.name is None:
+    if target.port is None:
         yield PatternError(
             "no-port", f"{target.owner} needs a port to receive", target.span, "write Name.port"
         )
     elif receiver is not None:
         names = [parameter.name for parameter in receiver.parameters]
-        if target.name not in names:
-            message = f"event {target.name} not declared in {receiver.name}"
-            yield PatternError("unknown-event", message, target.span, did_you_mean(target.name, names))
+        if target.port not in names:
+            message = f"event {target.port} not declared in {receiver.name}"
+            yield PatternError("unknown-event", message, target.span, did_you_mean(target.port, names))
 
 
 def _check_flow(
-    connection: Connection, sender: Correlation | None, receiver: Correlation, types: Types
+    connection: Wire, sender: Correlation | None, receiver: Correlation, types: Types
 ) -> Iterator[PatternError]:
-    expected = next((p.type for p in receiver.parameters if p.name == connection.target.name), None)
+    expected = next((p.type for p in receiver.parameters if p.name == connection.target.port), None)
     if sender is None or expected is None or types.is_subtype(sender.output, expected):
         return
     message = f"{sender.output} is not a subtype of {expected}, the type of {connection.target}"
     yield PatternError("wrong-type", message, connection.span)
 
 
-def _unbound(connections: list[Connection], library: Library) -> Iterator[PatternError]:
+def _unbound(connections: list[Wire], library: Library) -> Iterator[PatternError]:
     """Events of the correlations in use that have no source."""
     names = {port.owner for c in connections for port in (c.source, c.target)}
-    bound = {(c.target.owner, c.target.name) for c in connections}
+    bound = {(c.target.owner, c.target.port) for c in connections}
     for correlation in library.correlations:
         for parameter in correlation.parameters:
             if correlation.name in names and (correlation.name, parameter.name) not in bound:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tocsin.errors import Span
 from tocsin.languages.lexis import Reader, Token
 
-SYMBOLS = ("||", "::", "->", *"(){},;:+|&!=.-")
+SYMBOLS = ("||", "::", "->", *"(){},;:+|&!=.-#")
 RESERVED = ("correlation", "case", "push", "new", "abort", "revive", "toggle", "true", "false")
 _OPENING = ("(", "{")
 _CLOSING = (")", "}")

@@ -32,7 +32,7 @@ from tocsin.algebra.pairs.parameters import (
 from tocsin.languages.lexis import Failure, Reader, Token
 from tocsin.languages.meta_ens.attribute_filter import condition
 from tocsin.languages.meta_ens.parameters import Suffix, bounds, selection, suffix
-from tocsin.languages.meta_ens.reading import Scope, duration, name, primitive, timeframe, with_span
+from tocsin.languages.meta_ens.scope import Scope, duration, name, primitive, timeframe, with_span
 from tocsin.languages.meta_ens.words import CONSUMPTION, INFIX, PREFIX, TIMES
 
 

@@ -23,7 +23,7 @@ from tocsin.algebra.pairs.parameters import (
     nth,
 )
 from tocsin.languages.lexis import Failure, Reader
-from tocsin.languages.meta_ens.reading import Scope, duration, number, word
+from tocsin.languages.meta_ens.scope import Scope, duration, number, word
 from tocsin.languages.meta_ens.words import GATHERS, PICKS
 
 _FLAGS = {"unique": Pairing.UNIQUE, "allpairs": Pairing.ALL}

@@ -11,7 +11,7 @@ from tocsin.languages.language import Context
 from tocsin.languages.lexis import CLOSING, Failure, Reader
 from tocsin.languages.meta_ens.attribute_filter import condition
 from tocsin.languages.meta_ens.infix_prefix import expression, starts_operator
-from tocsin.languages.meta_ens.reading import Scope, duration, name
+from tocsin.languages.meta_ens.scope import Scope, duration, name
 from tocsin.languages.meta_ens.units import Units
 from tocsin.languages.meta_ens.words import SYMBOLS
 

@@ -1,4 +1,4 @@
-"""Groups of languages by what they offer, and the order of their expressiveness.
+"""Groups of languages by what they offer, and the order of their expressiveness: the words for `tocsin.algebra.pairs.groups`.
 
 Paper: 004, Tables 13, 14, 15 and 23; Part C.5.18.
 """
@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-OPERATORS = ("conjunction", "disjunction", "sequence", "negation", "simultaneity", "selection")
+from tocsin.algebra.pairs import groups
+from tocsin.algebra.pairs.groups import Operator
+
+OPERATORS = tuple(operator.value for operator in Operator)
 # Table 13; short names as the survey's cases have them.
 SHORT = {
     "conj": "conjunction",
@@ -34,24 +37,17 @@ def group_of(operators: Collection[str], timeframe: bool) -> str:
     >>> group_of(["conjunction", "disjunction", "sequence"], True), group_of(["sequence"], False), group_of([], False)
     ('TCE', 'ungrouped', 'primitive-only')
     """
-    has = {SHORT.get(one, one) for one in operators}
+    has = [Operator(SHORT.get(one, one)) for one in operators]
     if not has:
         return PRIMITIVE_ONLY
-    if not {"conjunction", "disjunction"} <= has:
-        return UNGROUPED
-    if "sequence" not in has:
-        return "CE"
-    if not timeframe:
-        return "SCE"
-    if "negation" not in has:
-        return "TCE"
-    return "STCE" if "simultaneity" in has else "OTCE"
+    found = groups.group_of(has, timeframe)
+    return UNGROUPED if found is None else found.name
 
 
-def least_expressive(groups: Collection[str]) -> str:
+def least_expressive(names: Collection[str]) -> str:
     """The group that decides what a chain of services can say: the weakest of them.
 
     >>> least_expressive(["STCE", "SCE", "OTCE"])
     'SCE'
     """
-    return min(groups, key=HIERARCHY.index)
+    return min(names, key=HIERARCHY.index)

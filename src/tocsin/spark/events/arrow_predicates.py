@@ -282,6 +282,11 @@ class _Asking:
                 return ("sure", self._type_compares(relation, value))
             case Compare(Attribute(name), relation, Literal(value)):
                 return ("sure", self._compares(name, relation, value))
+            case Compare(Attribute(left), relation, Attribute(right)):
+                operands = [operand_of(name, self.schema, self.columns) for name in (left, right)]
+                if any(operand[0] != "attribute" for operand in operands):
+                    raise _NoArrowFormError(f"{left!r} is compared with {right!r}")
+                return ("sure", self._both(left, relation, right))
             case Compare() | IsNull() | Like() | Unify():
                 raise TypeError(f"{filter} does not exist in this family")
             case _:

@@ -16,7 +16,7 @@ from tocsin.runtime.predicates.index import Operand
 from tocsin.spark.events.boolean_columns import filter_truth
 from tocsin.spark.events.columns import kind_of, micros
 from tocsin.spark.events.naming import column_at, known_type, spelled, type_at
-from tocsin.spark.events.predicates import comparison_column
+from tocsin.spark.events.predicates import compared_columns, comparison_column
 from tocsin.spark.query import EventColumns, Query
 from tocsin.values import Relation, Value, kind
 
@@ -118,18 +118,34 @@ def _leaf_column(leaf: Filter, query: Query) -> Column:
             return F.coalesce(_type_compares(relation, value, query), F.lit(False))
         case Compare(Attribute(name), relation, Literal(value)):
             return F.coalesce(_compares(name, relation, value, query), F.lit(False))
+        case Compare(Attribute(left), relation, Attribute(right)):
+            return F.coalesce(_fields_compare(left, relation, right, query), F.lit(False))
         case _:
             raise TypeError(f"{leaf} does not exist in this family")
 
 
-def _compares(name: str, relation: Relation, value: int | float | str | bool, query: Query) -> Column:
+def _fields_compare(left: str, relation: Relation, right: str, query: Query) -> Column:
+    operands = [_operand(name, query) for name in (left, right)]
+    if NOTHING in operands:
+        return F.lit(False)
+    types = [operand_type(operand, query.schema, query.columns) for operand in operands]
+    return compared_columns([operand_column(operand, query) for operand in operands], relation, types)
+
+
+def _operand(name: str, query: Query) -> Operand:
+    """Return the operand of a field; refuses `source` where no column has it."""
     operand = operand_of(name, query.schema, query.columns)
+    if operand == NOTHING and name == "source":
+        hint = "name the column with the device or port an event is from: Columns(source='…')"
+        raise InputError(
+            "no-source", "a pattern asks for the source of events, but no column has it", hint=hint
+        )
+    return operand
+
+
+def _compares(name: str, relation: Relation, value: int | float | str | bool, query: Query) -> Column:
+    operand = _operand(name, query)
     if operand == NOTHING:
-        if name == "source":
-            hint = "name the column with the device or port an event is from: Columns(source='…')"
-            raise InputError(
-                "no-source", "a pattern asks for the source of events, but no column has it", hint=hint
-            )
         return F.lit(False)
     column = operand_column(operand, query)
     own = {"timestamp": "int", "source": "string"}.get(name) or kind_of(known_type(query.schema, name))

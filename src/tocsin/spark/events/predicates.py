@@ -8,6 +8,7 @@ not less (docs/decisions/0016-how-values-compare.md).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import assert_never
@@ -79,8 +80,17 @@ def like_column(name: str, pattern: str, schema: T.StructType) -> Column:
 
 def attributes_column(left: str, relation: Relation, right: str, schema: T.StructType) -> Column:
     """Return how two attributes of an event compare; null where one is."""
-    types = [type_at(schema, name) for name in (left, right)]
-    first, second = (_comparable(column_at(schema, n), t) for n, t in zip((left, right), types, strict=True))
+    names = (left, right)
+    return compared_columns(
+        [column_at(schema, name) for name in names], relation, [type_at(schema, name) for name in names]
+    )
+
+
+def compared_columns(
+    columns: Sequence[Column], relation: Relation, types: Sequence[T.DataType | None]
+) -> Column:
+    """Return how two columns of these types compare; null where one is."""
+    first, second = (_comparable(column, type) for column, type in zip(columns, types, strict=True))
     if _kind(types[0]) != _kind(types[1]):
         # Values of different kinds are not equal, and there is no order between them.
         truth = {Relation.EQ: False, Relation.NE: True}.get(relation)

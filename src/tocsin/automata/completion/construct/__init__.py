@@ -10,6 +10,7 @@ from tocsin.algebra.completion.expression import (
     DoUnless,
     Expression,
     Fail,
+    Handwritten,
     Interpretation,
     Loop,
     Modes,
@@ -28,6 +29,7 @@ from tocsin.algebra.completion.machine import Machine
 from tocsin.automata.completion.construct.accumulate import accumulate
 from tocsin.automata.completion.construct.do_unless import do_unless
 from tocsin.automata.completion.construct.fail import fail
+from tocsin.automata.completion.construct.handwritten import handwritten
 from tocsin.automata.completion.construct.loop import loop
 from tocsin.automata.completion.construct.modes import modes
 from tocsin.automata.completion.construct.module import Builder, Module
@@ -83,6 +85,8 @@ def count_states(expression: Expression) -> int:
     match expression:
         case Predicate():
             return 3
+        case Handwritten(machine):
+            return len(machine.states) + (machine.success is None) + (machine.failure is None) + 2
         case Named(_, body):
             return count_states(body)
         case Repeat(body, times) | Persist(body, times) | Loop(body, times):
@@ -105,6 +109,8 @@ def _module(
     match expression:
         case Predicate(filter):
             return predicate(builder, filter, letters)
+        case Handwritten(machine):
+            return handwritten(builder, machine)
         case Named(_, body):
             return of(body)
         case Accumulate(parts):

@@ -170,17 +170,13 @@ def run(rows, moves, wants, begun, before):  # type: ignore[no-untyped-def]
     new_roots = np.empty((64 if keep else 1, 2), np.int64)
     new_log = np.empty((64 if keep else 1, LOG_WIDTH), np.int64)
     for key in range(keys):
-        row, stop = offsets[key], offsets[key + 1]
-        while row < stop and letters[signature[row]] == 0:
-            row += 1
-        if row == stop and not keep:
-            continue
         begin, first, length = begun[key], 0, log_at[key + 1] - log_at[key]
         counts[LINKS] = link_at[key + 1] - link_at[key]
         row, stop = offsets[key], offsets[key + 1]
         while row < stop and letters[signature[row]] == 0:
             row += 1
-        if row == stop and length + counts[LINKS] + root_at[key + 1] - root_at[key] == 0:
+        waiting = length + counts[LINKS] + root_at[key + 1] - root_at[key] > 0
+        if row == stop and not (waiting and keep):
             # Of many rules most have nothing to do with most keys.
             new_log_at[key + 1], new_root_at[key + 1] = new_log_at[key], new_root_at[key]
             new_link_at[key + 1] = new_link_at[key]
