@@ -173,10 +173,10 @@ def _split(rows: pa.Table, fates: dict[int, Fate]) -> tuple[pa.Table, pa.Table]:
     """Split rows into those whose fate is known, which is removed from `fates`, and those that still wait."""
     numbers = rows.column(_SENT).to_pylist()
     known = pa.array([number in fates for number in numbers], pa.bool_())
-    known = [fates.pop(number) for number in numbers if number in fates]
-    moments = pa.array([fate.delivered_at for fate in known], pa.int64()).cast(_MOMENT)
+    own = [fates.pop(number) for number in numbers if number in fates]
+    moments = pa.array([fate.delivered_at for fate in own], pa.int64()).cast(_MOMENT)
     done = rows.filter(known).drop_columns(_SENT).append_column("delivered_at", moments)
-    done = done.append_column("lost", pa.array([fate.lost for fate in known], pa.string()))
+    done = done.append_column("lost", pa.array([fate.lost for fate in own], pa.string()))
     # Filtering keeps the number of chunks: without this it would only grow.
     return done, rows.filter(pc.invert(known)).combine_chunks()
 
