@@ -6,8 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tocsin.algebra.pairs.check import check
-from tocsin.algebra.pairs.expression import Chain, Composition, During, Each, Expression, Several, walk
-from tocsin.algebra.pairs.parameters import Views
+from tocsin.algebra.pairs.expression import (
+    After,
+    At,
+    Chain,
+    Composition,
+    During,
+    Each,
+    Every,
+    Expression,
+    Negation,
+    Selection,
+    Several,
+    walk,
+)
+from tocsin.algebra.pairs.parameters import LAST, Coupling, Detection, Views
 from tocsin.algebra.pairs.profile import Notify, Profile
 from tocsin.algebra.pairs.warnings import warnings as warnings_of
 from tocsin.automata.pairs.compile import Wanted
@@ -19,7 +32,7 @@ from tocsin.languages.language import Context
 _NOT_YET = {
     Several: "so many of several events",
     Chain: "a chain that commits to the first of each",
-    During: "an interval of observation",
+    During: "an interval of observation whose end decides something",
     Each: "an expression for each value of an attribute",
 }
 
@@ -60,21 +73,41 @@ def _not_on_the_kernel(profile: Profile) -> list[PatternError]:
         for part in _compositions(profile.expression)
         if isinstance(part.how, Views) and part.how.equal
     ]
-    found += [
+    found += without_program(profile.expression)
+    if profile.notify != Notify():
+        hint = "leave it out, and select among the matches"
+        message = "how often and to whom notifications go is not carried out in tables and streams"
+        found.append(PatternError("no-notification", message, profile.span, hint))
+    return found
+
+
+def without_program(expression: Expression) -> list[PatternError]:
+    """The operators of an expression that the kernel does not have, each as an error."""
+    return [
         PatternError(
             "definitions-only",
             f"{_NOT_YET[type(part)]} is evaluated by the definitions only, not in tables and streams",
             part.span,
             "tocsin.algebra.pairs.semantics finds its instances in events at hand",
         )
-        for part in walk(profile.expression)
-        if isinstance(part, Several | Chain | During | Each)
+        for part in walk(expression)
+        if isinstance(part, Several | Chain | Each) or (isinstance(part, During) and not _is_plain(part))
     ]
-    if profile.notify != Notify():
-        hint = "leave it out, and select among the matches"
-        message = "how often and to whom notifications go is not carried out in tables and streams"
-        found.append(PatternError("no-notification", message, profile.span, hint))
-    return found
+
+
+def _is_plain(interval: During) -> bool:
+    """Whether an interval only says which events count: nothing in it is decided by the end of the interval."""
+    for part in walk(interval.body):
+        if isinstance(part, After | At | Every | Negation):
+            return False
+        if isinstance(part, Selection) and part.pick == LAST:
+            return False
+        how = getattr(part, "how", None)
+        if isinstance(how, Views) and LAST in (how.first, how.second):
+            return False
+        if isinstance(how, Detection) and how.coupling is Coupling.CONTINUOUS:
+            return False
+    return interval.since >= 0
 
 
 def _compositions(expression: Expression) -> list[Composition]:

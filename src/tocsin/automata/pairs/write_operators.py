@@ -89,6 +89,7 @@ class Writer:
     modes: list[tuple[int, ...]] = field(default_factory=list)
     widths: list[int] = field(default_factory=lambda: [_NUMBERED])  # of the clock
     primitives: dict[int, Primitive] = field(default_factory=dict)
+    span: tuple[int, int] = (-1, -1)  # the interval in which events count, if there is one
 
     def write(
         self, expression: Expression, *, reacts: bool, tick: int, words: int, any_bit: int
@@ -161,7 +162,9 @@ class Writer:
     def _expression(self, expression: Expression, outermost: bool = False) -> int:
         match expression:
             case Primitive(name):
-                number = self._node(rt.EVENTS, (), (), {rt.ROLE: self.roles[name]})
+                since, until = self.span
+                columns = {rt.ROLE: self.roles[name], rt.SINCE: since, rt.UNTIL: until}
+                number = self._node(rt.EVENTS, (), (), columns)
                 self.primitives[number] = expression
                 return number
             case At(time):
@@ -183,8 +186,16 @@ class Writer:
                 return self._expression(body, outermost)
             case Disjunction() | Conjunction() | Ordered() | Simultaneity():
                 return self._composition(expression, outermost)
-            case Several() | Chain() | During() | Each():
-                raise TypeError(f"the kernel has no {type(expression).__name__.lower()}")
+            case During(body, since, until):
+                around = self.span
+                end = until if around[1] < 0 else min(until, around[1])
+                self.span = max(since, around[0]), end
+                number = self._expression(body, outermost)
+                self.span = around
+                return number
+            case Several() | Chain() | Each():
+                # `compile.pairs` has refused it, with a hint.
+                raise TypeError(f"{type(expression).__name__} has no program")
             case _:
                 assert_never(expression)
 

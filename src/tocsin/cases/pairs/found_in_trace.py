@@ -73,7 +73,7 @@ def found_in(case: Case, engine: str, expression: Expression, expect: Mapping[st
 
     def compared(found: list[Found]) -> Compared:
         if "matches" in expect:
-            return in_order(map(_flat, expect["matches"])), in_order(one.match for one in found)
+            return in_order(map(flat, expect["matches"])), in_order(one.match for one in found)
         if "true_at" in expect:
             return expect["true_at"], sorted({seconds(one.time) for one in found})
         return expect["e6_recognised"], bool(found)
@@ -86,11 +86,11 @@ def in_order(matches: Iterable[object]) -> list[object]:
     return sorted(matches, key=repr)
 
 
-def _flat(match: object) -> object:
+def flat(match: object) -> object:
     """A nested match as one list, as engines report it."""
     if not isinstance(match, list):
         return match
-    return [leaf for part in match for leaf in (_flat(part) if isinstance(part, list) else [part])]  # type: ignore[attr-defined]  # of a list it is one
+    return [leaf for part in match for leaf in (flat(part) if isinstance(part, list) else [part])]  # type: ignore[attr-defined]  # of a list it is one
 
 
 def algebra(case: Case, engine: str) -> Compared | Asked:

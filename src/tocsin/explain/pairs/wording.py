@@ -40,7 +40,7 @@ _CONSUMED = {
     "keep": "a match uses nothing up",
     "delete": "a match deletes everything up to its end",
     "delete_reapply": "a match deletes what took part",
-    "own": "a match deletes what took part, for this operator alone",
+    "own": "a match deletes what took part, but not for the operators around it",
 }
 
 
@@ -77,13 +77,14 @@ def _words(expression: Expression, show: Callable[[Expression], str]) -> str:
         case Disjunction() | Conjunction() | Sequence() | Simultaneity():
             return _composition(expression)
         case Several(_, count, timeframe, how):
-            return f"{count} of them, in any order{_within(timeframe, ', within ')}; per terminator: {_consumed(how)}"
-        case Chain():
-            return "one after the other, committed to the first of each"
+            return f"any {count} of them{_within(timeframe, ', within ')}; per terminator: {_consumed(how)}"
+        case Chain(_, by):
+            also = "" if by is None else f" and of {by}"
+            return f"the first of each, in the order of time{also}"
         case During(_, since, until):
-            return f"observed from {format_timestamp(since)} to {format_timestamp(until)}"
+            return f"what happens from {format_timestamp(since)} to {format_timestamp(until)}"
         case Each(_, by):
-            return f"for each {by} separately"
+            return f"for each value of {by} by itself"
         case _:
             assert_never(expression)
 

@@ -64,19 +64,24 @@ from tocsin.runtime.operators import (
     OUT,
     ROLE,
     RUNNING,
+    SINCE,
     SOME_OF,
     STOPS,
     TICKS,
     TIMES,
+    UNTIL,
 )
 
 
 @bare
 def events(run, node):  # type: ignore[no-untyped-def]
-    """The events of a class; nothing is kept."""
+    """The events of a class, in an interval if the node has one; nothing is kept."""
     moment, first = run.moment, run.nodes[node, LIST]
     clear(run.heap, first + OUT)
     to_bound(run, node)
+    since, until = run.nodes[node, SINCE], run.nodes[node, UNTIL]
+    if until >= 0 and (moment[M_TIME] < since or moment[M_TIME] > until):
+        return
     if moment[M_EVENT] and run.hits[moment[M_SIGNATURE], node]:
         role = run.nodes[node, ROLE]
         inst = single(run.heap, moment[M_TIME], moment[M_SUB], moment[M_REF], role, moment[M_BEGIN])

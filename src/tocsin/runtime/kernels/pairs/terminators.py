@@ -171,10 +171,10 @@ def _match(run, node, time):  # type: ignore[no-untyped-def]
     everything = _deletes_everything(run, node)
     for operand in range(operands):
         took = list_of(run, node, operand, TOOK)
-        if everything or run.modes[nodes[node, MODE] + operand, CONSUMES] != KEEP:
-            own = not everything and run.modes[nodes[node, MODE] + operand, CONSUMES] == OWN
+        consumes = run.modes[nodes[node, MODE] + operand, CONSUMES]
+        if everything or consumes != KEEP:
             for index in range(size(heap, took)):
-                _note_gone(heap, gone, entry(heap, took, index, 0), 1 if own else 0)
+                _note_gone(heap, gone, entry(heap, took, index, 0), consumes == OWN)
     if nodes[node, ALONE] and size(heap, list_of(run, node, 0, TOOK)) == 1:
         return entry(heap, list_of(run, node, 0, TOOK), 0, 0)
     match = begin_composite(heap, time)
@@ -188,10 +188,10 @@ def _match(run, node, time):  # type: ignore[no-untyped-def]
 
 @bare
 def _note_gone(heap, gone, inst, own):  # type: ignore[no-untyped-def]
-    """Note what is used up; `own`: for this operator alone, unless another operand uses it up for all."""
+    """Note what is used up; `own`: for this operator alone, unless it is used up for all as well."""
     if heap.marks[inst] != heap.counts[STAMP]:
         heap.marks[inst] = heap.counts[STAMP]
-        push(heap, gone, inst, own, 0)
+        push(heap, gone, inst, 1 if own else 0, 0)
     elif not own:
         for index in range(size(heap, gone)):
             if entry(heap, gone, index, 0) == inst:
@@ -222,12 +222,11 @@ def _use_up(run, node, inst):  # type: ignore[no-untyped-def]
             if run.modes[nodes[node, MODE] + operand, CONSUMES] == DELETE:
                 available = list_of(run, node, operand, AVAILABLE)
                 for index in range(size(heap, available)):
-                    _note_gone(heap, gone, entry(heap, available, index, 0), 0)
+                    _note_gone(heap, gone, entry(heap, available, index, 0), False)
     for index in range(size(heap, gone)):
-        inst_gone = entry(heap, gone, index, 0)
-        push(heap, active, inst_gone, time, sub)
+        push(heap, active, entry(heap, gone, index, 0), time, sub)
         if entry(heap, gone, index, 1) == 0:
-            push(heap, first + OUT_DELETED, inst_gone, time, sub)
+            push(heap, first + OUT_DELETED, entry(heap, gone, index, 0), time, sub)
     for index in range(before_this, size(heap, active)):
         remove_deleted(run, node, active, index)
     clear(heap, gone)

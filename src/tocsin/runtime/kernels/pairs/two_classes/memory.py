@@ -68,6 +68,7 @@ from tocsin.runtime.operators import (
     SELECTION,
     SEQUENCE,
     TERMINATORS,
+    UNTIL,
     WITHOUT,
     Operators,
 )
@@ -85,6 +86,7 @@ def serves(detector: Detector, in_order: bool) -> bool:
         root[KIND] != TERMINATORS
         or root[CHILD_STOP] - root[CHILD] != 2
         or (program.nodes[:2, KIND] != EVENTS).any()
+        or (program.nodes[:2, UNTIL] >= 0).any()
     ):
         return False
     plain = (
