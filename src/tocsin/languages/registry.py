@@ -8,6 +8,7 @@ for, gets it here. A package from outside brings a language as an entry point of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -49,20 +50,20 @@ def language(name: str | Language) -> Language:
 def language_and_part(name: str) -> tuple[Language, str]:
     """The language of a name, and the part of it that the name gives after a hyphen, if any.
 
-    >>> own, part = language_and_part("ksu-filter")
-    >>> own.name, part
-    ('ksu', 'filter')
+    >>> [(own.name, part) for own, part in map(language_and_part, ("ksu-filter", "exml-ql-block-pattern", "exml-ql"))]
+    [('ksu', 'filter'), ('exml-ql', 'block-pattern'), ('exml-ql', '')]
     """
     try:
         return language(name), ""
     except InputError as problem:
-        first, _, part = name.partition("-")
-        if problem.code != "unknown-language" or not part:
+        if problem.code != "unknown-language":
             raise
-        try:
-            return language(first), part
-        except InputError:
-            raise problem from None
+        # The names of some languages and of some parts have a hyphen in them, too.
+        words = name.split("-")
+        for count in range(len(words) - 1, 0, -1):
+            with suppress(InputError):
+                return language("-".join(words[:count])), "-".join(words[count:])
+        raise
 
 
 def language_of_file(path: str | Path) -> Language | None:
