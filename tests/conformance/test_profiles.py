@@ -15,7 +15,10 @@ FILES = [HERE / "jung-hinze.yaml", *sorted((HERE / "profiles").glob("*.yaml"))]
 CASES = [written for file in FILES for written in read_cases(file)]
 LANGUAGES = 20
 # What the kernel does not have (`compile.pairs` refuses it with a hint), and what is not asked of a trace.
-SKIPPED = ("this is asked of the definitions", "is evaluated by the definitions only, not in tables and streams")
+SKIPPED = (
+    "this is asked of the definitions",
+    "is evaluated by the definitions only, not in tables and streams",
+)
 
 
 @pytest.mark.slow

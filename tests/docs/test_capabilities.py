@@ -33,5 +33,5 @@ def test_every_line_of_the_papers_is_there() -> None:
     numbers = {
         name: [one.name.partition("-")[2] for one in paper.capabilities] for name, paper in PAPERS.items()
     }
-    for name, count in {"ecl": 42, "ksu": 34, "cambridge": 36}.items():
+    for name, count in {"ecl": 42, "ksu": 34, "cambridge": 36, "exml-ql": 15, "jung-hinze": 28}.items():
         assert numbers[name] == [f"{number:02}" for number in range(1, count + 1)]
