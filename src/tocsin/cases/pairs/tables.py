@@ -13,6 +13,8 @@ from tocsin.algebra.predicate import Attribute, Literal, comparisons
 from tocsin.cases.pairs.class_times import TICK
 from tocsin.cases.pairs.instances import Found, Instances
 from tocsin.cases.parts import CASE, Part, column, name_of, numbered
+from tocsin.errors import CaseError
+from tocsin.events import Event
 from tocsin.spark.options import Columns
 from tocsin.values import Value
 
@@ -52,7 +54,7 @@ def _table(question: Instances) -> pa.Table:
         {
             # Ids break ties in time: so they begin with the place of the event.
             ID: pa.array([f"{place:06d} {event.id}" for place, event in enumerate(events)], pa.string()),
-            TYPE: pa.array([next(iter(event.types)) for event in events], pa.string()),
+            TYPE: pa.array([_type_of(event, question) for event in events], pa.string()),
             TIME: pa.array([event.interval.end for event in events], pa.int64()),
             **{
                 name: column(name, [e.attributes.get(name) for e in events], examples.get(name))
@@ -60,6 +62,14 @@ def _table(question: Instances) -> pa.Table:
             },
         }
     )
+
+
+def _type_of(event: Event, question: Instances) -> str:
+    """The one of the types of an event that the expression names, for a table has one column of types."""
+    named = {one.name for one in primitives(question.expression)} & event.types
+    if len(named) > 1:
+        raise CaseError("bad-case", f"the event {event.id} is of {len(named)} types that the expression names")
+    return min(named or event.types)
 
 
 def _found(row: Mapping[str, Any], ids: Mapping[str, int | str]) -> Found:
