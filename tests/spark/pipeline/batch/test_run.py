@@ -164,7 +164,7 @@ WINDOW_REASONS = {
     4: "it does not have the fields of the first line",
     5: "the time in 'time' cannot be read",
     6: "'seconds' is not a float",
-    7: "it does not have the fields of the first line",
+    7: "a quoted field is not closed in its line",
     8: "'seconds' is not a float",
     9: "the time in 'time' cannot be read",
 }
