@@ -21,10 +21,10 @@ from tocsin.spark.session.storage import Storage
 from tocsin.spark.stream.damage import reading
 
 _FORMAT = 4
-# Keys of a subscription and of a source whose value makes no difference to the matches.
+# Keys of a subscription and of a source whose value makes no difference to the matches, or that a stream never has.
 _ASIDE = {
     *("name", "place", "file", "rule", "metadata", "quiet", "deliver"),
-    *("max_files", "stream", "limits", "feed"),
+    *("max_files", "stream", "limits", "feed", "multiline"),
 }
 _WORDS = {"text": "pattern", "location": "path", "origin": "source"}
 
