@@ -46,11 +46,14 @@ def test_every_pattern_is_found_with_every_key_whether_events_travel_or_not(
 
     monkeypatch.setattr(rehearsal, "_detect", noted)
     total = rehearsal.rehearse()
-    travelled, stayed = ([count for moved, count in found if moved is way] for way in (True, False))
-    assert len(travelled) == len(stayed) == len(rehearsal._KEYS) * len(rehearsal._PATTERNS)
-    assert travelled == stayed
-    assert all(travelled)
-    assert total == 2 * sum(travelled)
+    first, second = ([count for _, count in found[begin::2]] for begin in (0, 1))
+    assert len(first) == len(second) == len(rehearsal._KEYS) * len(rehearsal._PATTERNS)
+    assert first == second
+    assert all(first)
+    assert total == 2 * sum(first)
+    stayed = sum(not moved for moved, _ in found)
+    # Partial matches that can escape their window are not cut by time.
+    assert stayed == len(rehearsal._KEYS) * (len(rehearsal._PATTERNS) - 1)
 
 
 @pytest.mark.slow
