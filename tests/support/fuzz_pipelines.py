@@ -39,7 +39,8 @@ def _blocks() -> list[tuple[str, str, str]]:
 
 @cache
 def documents() -> tuple[Document, ...]:
-    return tuple(map(tomllib.loads, texts()))
+    """What the texts say, of those that have sources: pages show other files in this notation, too."""
+    return tuple(one for one in map(tomllib.loads, texts()) if isinstance(one.get("source"), list))
 
 
 @cache
