@@ -95,7 +95,7 @@ def test_every_port_of_the_assembly_is_there_with_the_type_its_correlation_wants
     for connection in system.assembly.connections:
         if connection.target.owner in correlations and connection.source.owner not in correlations:
             parameters = correlations[connection.target.owner].parameters
-            (wanted,) = (one.type for one in parameters if one.name == connection.target.name)
+            (wanted,) = (one.type for one in parameters if one.name == connection.target.port)
             assert system.types.is_subtype(types[str(connection.source)], wanted)
 
 

@@ -100,7 +100,7 @@ def test_what_a_language_cannot_say_is_refused(name: str, profile: Profile) -> N
 
 def test_options_are_checked() -> None:
     snoop = language("snoop")
-    assert snoop.option_names == ["context"]
+    assert snoop.option_names == ["ticks", "context"]
     with pytest.raises(InputError, match="Snoop has no option 'contxt'\nhint: did you mean 'context'"):
         snoop.read("a", {"contxt": "recent"})
     with pytest.raises(InputError, match="the option context cannot be 'oldest'"):

@@ -68,7 +68,9 @@ def _type_of(event: Event, question: Instances) -> str:
     """The one of the types of an event that the expression names, for a table has one column of types."""
     named = {one.name for one in primitives(question.expression)} & event.types
     if len(named) > 1:
-        raise CaseError("bad-case", f"the event {event.id} is of {len(named)} types that the expression names")
+        raise CaseError(
+            "bad-case", f"the event {event.id} is of {len(named)} types that the expression names"
+        )
     return min(named or event.types)
 
 

@@ -8,6 +8,9 @@ from tocsin.languages.profiles.classification import GROUPS, HIERARCHY, OPERATOR
 from tocsin.languages.profiles.description import Description, Features
 
 HEADS = ("language", "group", "conj", "disj", "seq", "neg", "sim", "sel", "time", "consumption", "duplicates")
+_TICKS = (
+    "events of this type are the ticks of the clock, by which it is known that something has not occurred"
+)
 
 
 def table(descriptions: Iterable[Description]) -> str:
@@ -52,9 +55,9 @@ def _page(own: Description) -> Iterator[str]:
         facts.append(("ours", own.ours))
     yield columns(facts)
     yield from _notation(own)
-    if own.options:
-        yield "\noptions, as in --option NAME=VALUE or [name=value] before the text"
-        yield columns([("  " + o.name, o.hint, o.default or "-", o.says) for o in own.options])
+    yield "\noptions, as in --option NAME=VALUE or [name=value] before the text"
+    rows = [("  " + o.name, o.hint, o.default or "-", o.says) for o in own.options]
+    yield columns([*rows, ("  ticks", "the name of an event type", "-", _TICKS)])
 
 
 def _features(features: Features) -> Iterator[tuple[str, str]]:
