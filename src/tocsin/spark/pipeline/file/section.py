@@ -73,6 +73,8 @@ class Table:
         if value is not None and not is_name(value):
             hint = "letters, digits and _, and no digit first"
             self.note("bad-name", f"{shortened(value)!r} cannot be the name of {what}", key, hint, value=True)
+            # The checks that follow look for folders of that name.
+            return "".join(sign if sign.isprintable() else "_" for sign in value)
         elif value is not None and len(value.encode()) > MAX_NAME:
             message = f"the name of {what} has {len(value.encode()):,} bytes; the limit is {MAX_NAME}"
             self.note("bad-name", message, key, "folders get that name", value=True)
