@@ -83,6 +83,9 @@ def test_what_was_tried_counts_even_if_the_process_dies(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.syspath_prepend(HERE)
+    monkeypatch.syspath_prepend(
+        HERE.parent
+    )  # the new process finds `_die_halfway` by the name of this module
     import fuzz
 
     monkeypatch.setattr(fuzz, "work", _die_halfway)

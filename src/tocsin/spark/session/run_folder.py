@@ -22,6 +22,7 @@ from pathlib import Path
 _LOCK = "lock"
 _OURS = re.compile(r"tocsin-(bench|java|spark|stream|warm)-[0-9a-f]{8}")
 _SECONDS_TO_LOCK = 600  # no process takes that long from making a folder to locking it
+_TRIES = 20  # to remove a folder
 _locks: dict[Path, int | None] = {}  # our folders; a lock is held as long as its file is open
 
 _process = os.getpid()  # forked ones have no folders of their own, and must not remove those of this one
@@ -54,7 +55,11 @@ def _new(what: str) -> Path:
 
 
 def _remove(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+    for _ in range(_TRIES):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            break
+        time.sleep(0.05)  # a process that is ending can still write into it
     handle = _locks.pop(folder, None)
     if handle is not None:
         os.close(handle)
