@@ -78,6 +78,11 @@ class Notation:
         signs = {piece for rule in self.rules for piece in rule.literals() if not piece.isidentifier()}
         return sorted(signs | self.conditions.symbols | _ALWAYS | _FOREIGN)
 
+    @cached_property
+    def leading_words(self) -> frozenset[str]:
+        """The words that stand before whole profiles."""
+        return frozenset(str(one["word"]) for one in self.own.more.get("whole", ()) if one.get("word"))
+
     def wholes(self) -> list[tuple[str, Template]]:
         """How whole profiles are written: a word before them, and what they mean then."""
         found = self.own.more.get("whole", ())
@@ -102,9 +107,14 @@ class Events:
     grammar: Grammar
     wanted: str = "an event"
 
+    @property
+    def reserved(self) -> frozenset[str]:
+        """The words that no event can be called without backticks: those of operators, and those before whole profiles."""
+        return self.grammar.reserved | self.notation.leading_words
+
     def atom(self, parser: Parser) -> Any:
         reader, here = parser.reader, parser.reader.here
-        if not reader.at("name") or here.text in self.grammar.reserved or here.text.startswith("_"):
+        if not reader.at("name") or here.text in self.reserved or here.text.startswith("_"):
             return None
         name = str(reader.advance().value)
         filter = None
@@ -131,10 +141,8 @@ class Events:
         """The text of an event; None if it is something else."""
         if not isinstance(value, Primitive):
             return None
-        reserved = self.grammar.reserved | (
-            self.grammar.functions if value.filter is not None else frozenset()
-        )
-        name = quoted(value.name, reserved)
+        functions = self.grammar.functions if value.filter is not None else frozenset()
+        name = quoted(value.name, self.reserved | functions)
         return name if value.filter is None else f"{name}({self.notation.conditions.text(value.filter)})"
 
 
